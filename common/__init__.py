@@ -1,0 +1,1 @@
+"""What supervisor and workers share: contracts, names, settings, broker and store."""

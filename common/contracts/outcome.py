@@ -1,0 +1,59 @@
+"""What comes back for a step: a result, an escalation or a failure; data, never an exception."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from common.contracts.base import Confidence, Contract, Engine, JobId, Name, StepId, Text, Version
+from common.contracts.finding import Evidence, Finding
+
+
+class Result(Contract):
+    """The work was done: findings, a text, or both."""
+
+    kind: Literal["result"] = "result"
+    findings: tuple[Finding, ...] = ()
+    text: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    confidence: Confidence = 100
+
+
+class Escalation(Contract):
+    """The specialist will not or cannot answer, says why, and gives what it has."""
+
+    kind: Literal["escalation"] = "escalation"
+    reason: Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
+    message: Text
+    partial: Result | None = None
+
+
+class Failure(Contract):
+    """The work broke. A transient failure may succeed when tried again."""
+
+    kind: Literal["failure"] = "failure"
+    reason: Literal["exception", "timeout", "tool_missing", "bad_input", "cancelled"]
+    message: Text
+    transient: bool = False
+
+
+class Usage(Contract):
+    """What a step consumed of a model."""
+
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    usd: float = Field(default=0.0, ge=0)
+
+
+class Outcome(Contract):
+    """What one attempt at a step came to, and who did it."""
+
+    v: Version = 1
+    job: JobId
+    step: StepId
+    attempt: int = Field(ge=1)
+    specialist: Name
+    engine: Engine
+    pod: str
+    seconds: float = Field(ge=0)
+    usage: Usage = Usage()
+    body: Annotated[Result | Escalation | Failure, Field(discriminator="kind")]

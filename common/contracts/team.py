@@ -1,0 +1,93 @@
+"""A team as data: what `team.yaml` says, checked."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from common.contracts.base import Contract, Name, Seconds, StepId, Text, Tier, Version
+from common.contracts.plan import Budget
+
+
+class Specialist(Contract):
+    """One narrow role with its own tools and its own queue."""
+
+    description: Text
+    prompt: Text
+    """The prompt's text; in `team.yaml` the Markdown file that holds it."""
+    instruction: Text
+    """What a step asks for."""
+    criterion: Text
+    """How to tell that the step is done."""
+    tools: tuple[Name, ...] = ()
+    languages: tuple[str, ...] = ()
+    """Only documents in these languages concern it; none named means every known one."""
+    needs: Literal["guidelines", "notes"] | None = None
+    """What must be at hand for this specialist to be of use."""
+    queue: Name | None = None
+    """Its queue; the specialist's own name unless given."""
+    tier: Tier = "sonnet"
+    budget: Budget = Budget()
+
+
+class ByFiles(Contract):
+    """Plan one step for each specialist and each batch of documents that concern it."""
+
+    by: Literal["files"]
+    batch_lines: int = Field(default=600, ge=1)
+    """Small documents share a step up to this many lines; a larger one is split at it."""
+
+
+class GraphStep(Contract):
+    """A step of a fixed graph; the specialist gives instruction and criterion."""
+
+    id: StepId
+    specialist: Name
+    depends_on: tuple[StepId, ...] = ()
+    documents: bool = False
+    """Whether the step sees the job's documents, besides what its dependencies found."""
+
+
+class ByGraph(Contract):
+    """Plan the same graph of steps for every job."""
+
+    by: Literal["graph"]
+    steps: tuple[GraphStep, ...] = Field(min_length=1)
+
+
+class TeamLimits(Contract):
+    """What one job of this team may use."""
+
+    steps: int = Field(default=500, ge=1, le=20_000)
+    seconds: Seconds = 1800.0
+    tries: int = Field(default=3, ge=1, le=3)
+    """How often a step is attempted before it is given up."""
+
+
+class Team(Contract):
+    """A roster, how to plan, how to aggregate, and limits."""
+
+    v: Version = 1
+    name: Name
+    description: Text
+    final_instruction: Text
+    plan: Annotated[ByFiles | ByGraph, Field(discriminator="by")]
+    specialists: dict[Name, Specialist] = Field(min_length=1)
+    when_lost: Literal["skip", "run"] = "skip"
+    """What becomes of a step when one that it depends on is lost."""
+    limits: TeamLimits = TeamLimits()
+
+    @model_validator(mode="after")
+    def _known_specialists(self) -> Self:
+        if isinstance(self.plan, ByGraph):
+            known = ", ".join(sorted(self.specialists))
+            for step in self.plan.steps:
+                if step.specialist not in self.specialists:
+                    raise ValueError(
+                        f"plan step {step.id!r} names specialist {step.specialist!r}; "
+                        f"the team has: {known}"
+                    )
+        return self
+
+    def queue(self, specialist: str) -> str:
+        """Return the queue that a specialist's steps go to."""
+        return self.specialists[specialist].queue or specialist

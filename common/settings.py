@@ -1,0 +1,78 @@
+"""The environment, read once. Every setting is a variable with the prefix `CHARGEHAND_`."""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from common.errors import InputError
+
+DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
+
+
+def _default_home() -> Path:
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "chargehand"
+
+
+class Settings(BaseSettings):
+    """What can be set from outside."""
+
+    model_config = SettingsConfigDict(env_prefix="CHARGEHAND_", frozen=True)
+
+    redis_url: SecretStr | None = None
+    """The Redis that holds queues and jobs: redis://, rediss:// or unix://."""
+    teams: Annotated[tuple[Path, ...], NoDecode] = ()
+    """Further folders with teams, separated like PATH."""
+    home: Path = Field(default_factory=_default_home)
+    """Where the local stack keeps its state."""
+    job_ttl: int = Field(default=7 * 86_400, ge=60)
+    """Seconds for which a job and all that belongs to it is kept."""
+    result_limit: int = Field(default=2_000_000, ge=1_000)
+    """The most bytes that a step's outcome may have."""
+
+    @field_validator("teams", mode="before")
+    @classmethod
+    def _split_path(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(Path(part) for part in value.split(os.pathsep) if part)
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _known_scheme(cls, value: SecretStr | None) -> SecretStr | None:
+        scheme = urlsplit(value.get_secret_value()).scheme if value else "redis"
+        if scheme not in ("redis", "rediss", "unix"):
+            raise ValueError(f"scheme {scheme!r}; give redis://, rediss:// or unix://")
+        return value
+
+    def redis(self) -> str:
+        """Return the Redis URL, password included: for connecting, never for showing."""
+        return self.redis_url.get_secret_value() if self.redis_url else DEFAULT_REDIS_URL
+
+
+@cache
+def settings() -> Settings:
+    """Return the settings of this process."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        # The input is left out of the message: it may hold a password.
+        faults = "; ".join(
+            f"CHARGEHAND_{str(e['loc'][0]).upper()}: {e['msg']}"
+            for e in error.errors(include_input=False)
+        )
+        raise InputError(f"wrong settings in the environment: {faults}") from None
+
+
+def without_password(url: str) -> str:
+    """Return a URL that can be shown."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    netloc = parts.netloc.rsplit("@", 1)[1]
+    return parts._replace(netloc=f"{parts.username or ''}:***@{netloc}").geturl()
