@@ -1,8 +1,9 @@
 """The states of jobs and steps, and which of them end.
 
 A job:   submitted → running → aggregating → done | cancelled | failed
-A step:  waiting → queued → running → succeeded | escalated | failed
-         waiting → skipped; any state that does not end → cancelled; running → waiting (retry)
+A step:  waiting → queued → running → succeeded
+                                    → undecided → escalated | failed | waiting (tried again)
+         waiting → skipped; every state that does not end → cancelled
 """
 
 from enum import StrEnum
@@ -30,6 +31,8 @@ class StepState(StrEnum):
     WAITING = "waiting"
     QUEUED = "queued"
     RUNNING = "running"
+    UNDECIDED = "undecided"
+    """It came back without a result; the join decides what to do about it."""
     SUCCEEDED = "succeeded"
     ESCALATED = "escalated"
     FAILED = "failed"
@@ -39,4 +42,7 @@ class StepState(StrEnum):
     @property
     def ended(self) -> bool:
         """Tell whether the step has come to its end."""
-        return self not in (StepState.WAITING, StepState.QUEUED, StepState.RUNNING)
+        return self not in _OPEN
+
+
+_OPEN = (StepState.WAITING, StepState.QUEUED, StepState.RUNNING, StepState.UNDECIDED)

@@ -57,3 +57,13 @@ class Outcome(Contract):
     seconds: float = Field(ge=0)
     usage: Usage = Usage()
     body: Annotated[Result | Escalation | Failure, Field(discriminator="kind")]
+
+    @property
+    def answer(self) -> Result | None:
+        """What there is to work with: the result, or the partial one of an escalation."""
+        match self.body:
+            case Result() as result:
+                return result
+            case Escalation(partial=partial):
+                return partial
+        return None

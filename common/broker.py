@@ -1,0 +1,137 @@
+"""The way to the queues: the one place that builds the Celery app and publishes to it."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from celery import Celery
+
+from common import names
+from common.settings import settings
+
+DAY = 86_400
+PUBLISH_BATCH = 500
+"""How many messages one pipelined write to Redis takes at the most."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A call of a task by name; `label` is what a person sees of it in Flower."""
+
+    task: str
+    queue: str
+    kwargs: dict[str, Any]
+    label: str
+    id: str
+
+
+def supervisor_call(task: str, label: str, **kwargs: Any) -> Message:
+    """Return a call of one of the supervisor's tasks."""
+    return Message(task, names.SUPERVISOR_QUEUE, kwargs, label, uuid4().hex)
+
+
+def join_call(job: str, step: str, *, alone: bool = False) -> Message:
+    """Return a call of the join for a step, and unless alone for all that it is joined with."""
+    return supervisor_call(names.JOIN, f"job={job} step={step}", job=job, step=step, alone=alone)
+
+
+def make_app(name: str, include: Sequence[str] = ()) -> Celery:
+    """Return the Celery app of one kind of process, on the configured Redis."""
+    url = _celery_url(settings().redis())
+    app = Celery(name, broker=url, backend=url, include=list(include))
+    app.conf.update(
+        accept_content=["json"],
+        task_serializer="json",
+        result_serializer="json",
+        task_default_queue=names.SUPERVISOR_QUEUE,
+        # A message is given back when its worker dies; the store decides whether it still counts.
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        worker_prefetch_multiplier=1,
+        # Outcomes live in the store. A chord needs no result of its headers, only that they ended.
+        task_ignore_result=True,
+        result_expires=DAY,
+        result_chord_expires=DAY,
+        # Longer than any step may take: a message that runs for long is not delivered again.
+        broker_transport_options={"visibility_timeout": 2 * DAY},
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        worker_hijack_root_logger=False,
+    )
+    return app
+
+
+def _celery_url(url: str) -> str:
+    """Celery spells a Unix socket differently from redis-py."""
+    return "redis+socket" + url.removeprefix("unix") if urlsplit(url).scheme == "unix" else url
+
+
+class Broker:
+    """Publishes messages, many at a time in few round trips."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+        self._origin = f"chargehand@{os.getpid()}"
+
+    def publish(self, *messages: Message) -> None:
+        """Publish messages that nothing waits for."""
+        self._send([self._encode(m) for m in messages])
+
+    def publish_chord(self, headers: Sequence[Message], body: Message) -> None:
+        """Publish headers, and their body for when all of them have returned.
+
+        This is what `celery.chord` does, without a result for each header to wait for and with one
+        pipelined write instead of a round trip for each: at 1,000 headers a tenth of the time.
+        """
+        group = uuid4().hex
+        signature = self._app.signature(
+            body.task, kwargs=body.kwargs, task_id=body.id, queue=body.queue, ignore_result=True
+        )
+        signature.options["kwargsrepr"] = body.label
+        chord = {**signature, "options": {**signature.options}}
+        self._app.backend.set_chord_size(group, len(headers))
+        self._send(
+            [
+                self._encode(m, group_id=group, group_index=index, chord=chord)
+                for index, m in enumerate(headers)
+            ]
+        )
+
+    def _encode(self, message: Message, **options: Any) -> tuple[str, Any]:
+        task = self._app.amqp.as_task_v2(
+            message.id,
+            message.task,
+            kwargs=message.kwargs,
+            argsrepr="",
+            kwargsrepr=message.label,
+            origin=self._origin,
+            ignore_result=True,
+            **options,
+        )
+        return message.queue, task
+
+    def _send(self, tasks: Sequence[tuple[str, Any]]) -> None:
+        with (
+            self._app.producer_or_acquire() as producer,
+            producer.batch(max_size=PUBLISH_BATCH),
+        ):
+            for queue, task in tasks:
+                producer.publish(
+                    task.body,
+                    exchange="",
+                    routing_key=queue,
+                    headers=task.headers,
+                    serializer="json",
+                    delivery_mode=2,
+                    **task.properties,
+                )
+
+
+def quiet_libraries() -> None:
+    """Keep the libraries' own chatter out of the log."""
+    for name in ("celery.worker.strategy", "celery.app.trace", "kombu", "amqp"):
+        logging.getLogger(name).setLevel(logging.WARNING)

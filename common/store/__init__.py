@@ -1,0 +1,38 @@
+"""The store is the truth: jobs, steps, outcomes, bodies and traces in Redis, behind one door."""
+
+import redis
+
+from common.settings import Settings, settings
+from common.store.blobs import Blobs
+from common.store.connection import Connection, connect
+from common.store.jobs import JobRecord, Jobs
+from common.store.steps import Claim, Decision, Routed, StepRecord, Steps
+from common.store.trace import Event, Trace
+
+__all__ = [
+    "Claim",
+    "Decision",
+    "Event",
+    "JobRecord",
+    "Routed",
+    "StepRecord",
+    "Store",
+]
+
+
+class Store:
+    """All that is kept in Redis."""
+
+    def __init__(self, client: redis.Redis, url: str, *, patience: float, ttl: int) -> None:
+        connection = Connection(client, url, patience)
+        self.jobs = Jobs(connection, ttl)
+        self.steps = Steps(connection, ttl)
+        self.blobs = Blobs(connection, ttl)
+        self.trace = Trace(connection)
+
+    @classmethod
+    def open(cls, patience: float, configured: Settings | None = None) -> "Store":
+        """Return the store that the settings name."""
+        configured = configured or settings()
+        url = configured.redis()
+        return cls(connect(url), url, patience=patience, ttl=configured.job_ttl)

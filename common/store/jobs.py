@@ -1,0 +1,123 @@
+"""Jobs in Redis: each method is one atomic transition, or one read."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from common import names
+from common.contracts import Job, Plan, Report, Team
+from common.errors import UnknownJob
+from common.states import JobState
+from common.store.connection import Connection
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """A job as it is stored."""
+
+    id: str
+    spec: Job
+    team: Team
+    state: JobState
+    created: float
+    deadline: float
+    plan: Plan | None
+    report: Report | None
+    error: str
+    stopped: str
+    """Why it was stopped before its time: cancelled, deadline, or nothing."""
+    ended: float | None
+
+
+def keys(job: str) -> list[str]:
+    """Return a job's own keys, in the order in which every script expects them."""
+    return [
+        names.job(job),
+        names.steps(job),
+        names.open_steps(job),
+        names.outcomes(job),
+        names.trace(job),
+    ]
+
+
+class Jobs:
+    """All jobs."""
+
+    def __init__(self, connection: Connection, ttl: int) -> None:
+        self._connection = connection
+        self._ttl = ttl
+
+    def submit(self, job_id: str, job: Job, team: Team) -> str:
+        """Store a new job and return its id; with a known idempotency key, the earlier one's."""
+        key = job.idempotency_key
+        idempotent = f"{names.IDEMPOTENT_KEYS}{job.team}:{key}" if key else ""
+        seconds = min(job.deadline_seconds or team.limits.seconds, team.limits.seconds)
+        data = json.dumps({"team": job.team, "request": job.request[:200], "seconds": seconds})
+        answer: str = self._connection.run(
+            "submit",
+            [*keys(job_id), idempotent],
+            [job.model_dump_json(), team.model_dump_json(), seconds, self._ttl, data],
+        )
+        return answer
+
+    def start(self, job_id: str, plan: Plan) -> bool:
+        """Give a job its plan; False when it has one already."""
+        data = {"steps": len(plan.steps), "planner": plan.planner, "goal": plan.goal[:200]}
+        ids = [step.id for step in plan.steps]
+        args = [plan.model_dump_json(), self._ttl, json.dumps(data), *ids]
+        return bool(self._connection.run("start", keys(job_id), args))
+
+    def conclude(self, job_id: str) -> bool:
+        """Move a job whose steps have all ended to aggregation; tell whether it is there."""
+        return bool(self._connection.run("conclude", keys(job_id), []))
+
+    def stop(self, job_id: str, why: Literal["cancelled", "deadline"]) -> JobState:
+        """End a job's open steps; what there is will be aggregated. Return its state now."""
+        state = self._connection.run("stop", keys(job_id), [why, json.dumps({"why": why})])
+        if state is None:
+            raise UnknownJob(job_id)
+        return JobState(state)
+
+    def deliver(self, job_id: str, report: Report, state: JobState) -> bool:
+        """End a job with its report; False when it has ended already."""
+        data = {"state": state, "report": report.state, "findings": len(report.findings)}
+        args = [state, "report", report.model_dump_json(), json.dumps(data)]
+        return bool(self._connection.run("deliver", keys(job_id), args))
+
+    def fail(self, job_id: str, error: str) -> bool:
+        """End a job that cannot go on; False when it has ended already."""
+        data = json.dumps({"state": JobState.FAILED, "error": error})
+        args = [JobState.FAILED, "error", error, data]
+        return bool(self._connection.run("deliver", keys(job_id), args))
+
+    def get(self, job_id: str) -> JobRecord:
+        """Return a job."""
+        fields: Any = self._connection.ask(lambda client: client.hgetall(names.job(job_id)))
+        if not fields:
+            raise UnknownJob(job_id)
+        plan, report, ended = fields.get("plan"), fields.get("report"), fields.get("ended")
+        return JobRecord(
+            id=job_id,
+            spec=Job.model_validate_json(fields["spec"]),
+            team=Team.model_validate_json(fields["team"]),
+            state=JobState(fields["state"]),
+            created=float(fields["created"]),
+            deadline=float(fields["deadline"]),
+            plan=Plan.model_validate_json(plan) if plan else None,
+            report=Report.model_validate_json(report) if report else None,
+            error=fields.get("error", ""),
+            stopped=fields.get("stopped", ""),
+            ended=float(ended) if ended else None,
+        )
+
+    def recent(self, limit: int) -> list[JobRecord]:
+        """Return the newest jobs, the newest first."""
+        ids: Any = self._connection.ask(lambda c: c.zrevrange(names.JOBS, 0, limit - 1))
+        found = []
+        for job_id in ids:
+            try:
+                found.append(self.get(job_id))
+            except UnknownJob:
+                # The index outlives a job by at most one submission.
+                continue
+        return found

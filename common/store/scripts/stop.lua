@@ -1,0 +1,17 @@
+-- End all open steps of a job, for good, and move it to aggregation with what there is; a job
+-- without a plan ends at once. Returns the state that the job is in now.
+-- ARGV: why (cancelled or deadline), data for the trace
+local state = job_state()
+if state == 'submitted' then
+  redis.call('HSET', JOB, 'error', 'stopped before it was planned: ' .. ARGV[1])
+  end_job(ARGV[1] == 'cancelled' and 'cancelled' or 'failed')
+  trace('delivered', '', ARGV[2])
+elseif state == 'running' then
+  for _, step in ipairs(redis.call('SMEMBERS', OPEN)) do
+    redis.call('ZREM', DUE, due_member(step))
+    close_step(step, load_step(step), 'cancelled')
+  end
+  redis.call('HSET', JOB, 'stopped', ARGV[1], 'state', 'aggregating')
+  trace('stopped', '', ARGV[2])
+end
+return job_state()

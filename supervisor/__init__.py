@@ -1,0 +1,1 @@
+"""Plans jobs, publishes their steps, joins the outcomes and delivers one report."""

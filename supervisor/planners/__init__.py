@@ -1,0 +1,1 @@
+"""Planners that work by rules: from a job and its team to steps."""

@@ -1,0 +1,73 @@
+"""The supervisor's Celery tasks: each parses, calls one plain function, and returns."""
+
+from functools import cache
+from typing import Any
+
+from celery import bootsteps
+
+from common import names
+from common.broker import Broker
+from common.contracts import Job
+from common.settings import settings
+from common.store import Store
+from supervisor.aggregate import aggregate
+from supervisor.app import app
+from supervisor.join import join
+from supervisor.office import Office
+from supervisor.reconcile import Reconciler
+from supervisor.start import start
+from supervisor.submit import submit
+
+PATIENCE = 300.0
+"""Seconds for which a supervisor waits for a Redis that is away."""
+
+
+@cache
+def office() -> Office:
+    """Return this process's office, made when first needed."""
+    return Office(Store.open(PATIENCE), Broker(app))
+
+
+@app.task(name=names.SUBMIT, ignore_result=False)
+def submit_task(job: dict[str, Any]) -> str:
+    """Take in a job from a service that speaks Celery; its id is the result."""
+    return submit(office(), Job.model_validate(job), settings().teams)
+
+
+@app.task(name=names.PLAN)
+def plan_task(job: str) -> None:
+    """Plan a submitted job and start it."""
+    start(office(), job)
+
+
+@app.task(name=names.JOIN)
+def join_task(_references: list[str] | None = None, *, job: str, step: str, alone: bool) -> None:
+    """Take up outcomes; the store is read, so the references from the chord are not needed."""
+    join(office(), job, step, alone=alone)
+
+
+@app.task(name=names.AGGREGATE)
+def aggregate_task(job: str) -> None:
+    """Make and deliver the report of a job whose steps have all ended."""
+    aggregate(office(), job)
+
+
+class ReconcilerStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery is untyped.
+    """Runs the reconciler for as long as this supervisor runs."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, worker: Any, **options: Any) -> None:
+        super().__init__(worker, **options)
+        self._reconciler = Reconciler(office())
+
+    def start(self, _worker: Any) -> None:
+        """Start with the worker."""
+        self._reconciler.start()
+
+    def stop(self, _worker: Any) -> None:
+        """Stop with the worker."""
+        self._reconciler.stop()
+
+
+app.steps["worker"].add(ReconcilerStep)
