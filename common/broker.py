@@ -1,6 +1,5 @@
 """The way to the queues: the one place that builds the Celery app and publishes to it."""
 
-import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,9 +38,9 @@ def join_call(job: str, step: str, *, alone: bool = False) -> Message:
     return supervisor_call(names.JOIN, f"job={job} step={step}", job=job, step=step, alone=alone)
 
 
-def make_app(name: str, include: Sequence[str] = ()) -> Celery:
-    """Return the Celery app of one kind of process, on the configured Redis."""
-    url = _celery_url(settings().redis())
+def make_app(name: str, include: Sequence[str] = (), url: str | None = None) -> Celery:
+    """Return the Celery app of one kind of process, on this Redis or the configured one."""
+    url = _celery_url(url or settings().redis())
     app = Celery(name, broker=url, backend=url, include=list(include))
     app.conf.update(
         accept_content=["json"],
@@ -56,10 +55,10 @@ def make_app(name: str, include: Sequence[str] = ()) -> Celery:
         task_ignore_result=True,
         result_expires=DAY,
         result_chord_expires=DAY,
-        # Longer than any step may take: a message that runs for long is not delivered again.
-        broker_transport_options={"visibility_timeout": 2 * DAY},
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # Steps wait for programs and models, so threads serve them well, and cheaply.
+        worker_pool="threads",
         worker_hijack_root_logger=False,
     )
     return app
@@ -129,9 +128,3 @@ class Broker:
                     delivery_mode=2,
                     **task.properties,
                 )
-
-
-def quiet_libraries() -> None:
-    """Keep the libraries' own chatter out of the log."""
-    for name in ("celery.worker.strategy", "celery.app.trace", "kombu", "amqp"):
-        logging.getLogger(name).setLevel(logging.WARNING)

@@ -45,8 +45,13 @@ def outcomes(job_id: str) -> str:
 
 
 def trace(job_id: str) -> str:
-    """Stream: what happened to a job, in order; waiting for a job reads it too."""
+    """Stream: what happened to a job, in order."""
     return f"{JOB_PREFIX}{job_id}:trace"
+
+
+def ended(job_id: str) -> str:
+    """Stream: one entry when the job has ended, for those who wait for nothing else."""
+    return f"{JOB_PREFIX}{job_id}:ended"
 
 
 def waiting(queue: str) -> str:

@@ -1,6 +1,7 @@
 """The environment, read once. Every setting is a variable with the prefix `CHARGEHAND_`."""
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,9 @@ def _default_home() -> Path:
 class Settings(BaseSettings):
     """What can be set from outside."""
 
-    model_config = SettingsConfigDict(env_prefix="CHARGEHAND_", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="CHARGEHAND_", frozen=True, hide_input_in_errors=True
+    )
 
     redis_url: SecretStr | None = None
     """The Redis that holds queues and jobs: redis://, rediss:// or unix://."""
@@ -45,7 +48,11 @@ class Settings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _known_scheme(cls, value: SecretStr | None) -> SecretStr | None:
-        scheme = urlsplit(value.get_secret_value()).scheme if value else "redis"
+        try:
+            scheme = urlsplit(value.get_secret_value()).scheme if value else "redis"
+        except ValueError:
+            # Python's own message may repeat the host with its password.
+            raise ValueError("is no URL; give redis://HOST:PORT/DB") from None
         if scheme not in ("redis", "rediss", "unix"):
             raise ValueError(f"scheme {scheme!r}; give redis://, rediss:// or unix://")
         return value
@@ -71,6 +78,7 @@ def settings() -> Settings:
 
 def without_password(url: str) -> str:
     """Return a URL that can be shown."""
+    url = re.sub(r"(?<=[?&]password=)[^&#]*", "***", url)
     parts = urlsplit(url)
     if parts.password is None:
         return url

@@ -53,7 +53,8 @@ def _mapping(file: Path) -> dict[str, Any]:
     text = _read(file)
     try:
         raw = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # A date that does not exist is a ValueError, and nesting without end a RecursionError.
         raise TeamError(f"{file}: is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(raw, dict):
         raise TeamError(f"{file}: is empty or no mapping; start with `description:`")

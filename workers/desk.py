@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from common.contracts import Assignment, Document, Finding, Severity, Span, fingerprint
@@ -45,11 +46,18 @@ class Desk:
     """One attempt's place of work."""
 
     assignment: Assignment
-    scratch: Path
     ends: float
     """When the step's time is used up, on the monotonic clock."""
     stopped: Callable[[], bool]
     """Tells whether the job was cancelled."""
+    clearing: ExitStack
+    """Clears away what was laid out."""
+
+    @cached_property
+    def scratch(self) -> Path:
+        """The folder of this attempt, made when it is first needed."""
+        folder = tempfile.TemporaryDirectory(prefix="chargehand-")
+        return Path(self.clearing.enter_context(folder)).resolve()
 
     def left(self) -> float:
         """Return the seconds that remain, or raise when there are none or the job was stopped."""
@@ -90,9 +98,10 @@ class Desk:
         suggestion: str = "",
     ) -> Finding | None:
         """Return a finding, or None when it is not on lines that this step answers for."""
-        lines = (document.text or "").splitlines()
-        start = max(1, min(start, len(lines) or 1))
-        span = Span(start=start, end=max(start, min(end or start, len(lines) or 1)))
+        # By line feeds only, as git and the analysers count: a form feed ends no line.
+        lines = (document.text or "").removesuffix("\n").split("\n")
+        start = max(1, min(start, len(lines)))
+        span = Span(start=start, end=max(start, min(end or start, len(lines))))
         if not self.counts(document, span):
             return None
         return Finding(
@@ -105,9 +114,7 @@ class Desk:
             rule=rule,
             category=category,
             specialist=self.assignment.specialist,
-            fingerprint=fingerprint(
-                document.path, category, lines[start - 1] if lines else document.path
-            ),
+            fingerprint=fingerprint(document.path, category, lines[start - 1] or document.path),
         )
 
     def write(self, document: Document) -> Path:
@@ -176,10 +183,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def laid_out(assignment: Assignment, stopped: Callable[[], bool]) -> Iterator[Desk]:
     """Make a desk for one attempt, and clear it away."""
-    with tempfile.TemporaryDirectory(prefix="chargehand-") as folder:
+    with ExitStack() as clearing:
         yield Desk(
             assignment=assignment,
-            scratch=Path(folder).resolve(),
             ends=time.monotonic() + assignment.budget.seconds,
             stopped=stopped,
+            clearing=clearing,
         )

@@ -4,8 +4,8 @@ import logging
 import os
 import socket
 from functools import partial
+from secrets import token_hex
 from typing import Any
-from uuid import uuid4
 
 from pydantic import ValidationError
 
@@ -38,7 +38,7 @@ class Pod:
             faults = error.errors(include_input=False, include_url=False)
             logger.error("a message was refused: %s", faults)
             return None
-        token = uuid4().hex[:16]
+        token = token_hex(8)
         claim = self._store.steps.claim(assignment, token, self.id, leases.SECONDS)
         if claim == "granted":
             self._attempt(assignment, token)

@@ -30,7 +30,8 @@ def run(
     events: Events = []
 
     def note(event: str, data: dict[str, object]) -> None:
-        events.append((event, json.dumps({"attempt": assignment.attempt, "pod": pod, **data})))
+        at = {"attempt": assignment.attempt, "pod": pod, "at": round(time.monotonic() - began, 6)}
+        events.append((event, json.dumps(at | data)))
 
     body = _within(largest, attempt(assignment, fetch, stopped, note))
     outcome = Outcome(

@@ -11,7 +11,8 @@ from common.contracts.base import Contract, Text
 def contained(path: str) -> str:
     """Return a relative path that stays below its folder, or raise ValueError."""
     pure = PurePosixPath(path)
-    if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
+    escapes = pure.is_absolute() or ".." in pure.parts or not pure.parts
+    if escapes or "\0" in path or "\\" in path:
         raise ValueError(
             f"path {path!r} leaves its folder; give a relative path with '/' and without '..'"
         )

@@ -2,7 +2,7 @@
 
 import redis
 
-from common.settings import Settings, settings
+from common.settings import settings
 from common.store.blobs import Blobs
 from common.store.connection import Connection, connect
 from common.store.jobs import JobRecord, Jobs
@@ -31,8 +31,7 @@ class Store:
         self.trace = Trace(connection)
 
     @classmethod
-    def open(cls, patience: float, configured: Settings | None = None) -> "Store":
-        """Return the store that the settings name."""
-        configured = configured or settings()
-        url = configured.redis()
-        return cls(connect(url), url, patience=patience, ttl=configured.job_ttl)
+    def open(cls, patience: float, url: str | None = None) -> "Store":
+        """Return the store in this Redis or the configured one."""
+        url = url or settings().redis()
+        return cls(connect(url), url, patience=patience, ttl=settings().job_ttl)

@@ -1,6 +1,7 @@
 """Jobs in Redis: each method is one atomic transition, or one read."""
 
 import json
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,9 @@ from common.contracts import Job, Plan, Report, Team
 from common.errors import UnknownJob
 from common.states import JobState
 from common.store.connection import Connection
+
+BLOCK_SECONDS = 10.0
+"""How long one command waits for a job to end."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,20 @@ class Jobs:
             stopped=fields.get("stopped", ""),
             ended=float(ended) if ended else None,
         )
+
+    def wait(self, job_id: str, within: float | None = None) -> JobRecord:
+        """Return a job when it has ended, or as it is after `within` seconds."""
+        ends = None if within is None else time.monotonic() + within
+        left = BLOCK_SECONDS if ends is None else ends - time.monotonic()
+        while left > 0 and not self._ended(job_id, min(left, BLOCK_SECONDS)):
+            left = BLOCK_SECONDS if ends is None else ends - time.monotonic()
+        return self.get(job_id)
+
+    def _ended(self, job_id: str, seconds: float) -> bool:
+        if not self._connection.ask(lambda client: client.exists(names.job(job_id))):
+            raise UnknownJob(job_id)
+        key, block = names.ended(job_id), max(1, int(seconds * 1000))
+        return bool(self._connection.ask(lambda client: client.xread({key: "0"}, block=block)))
 
     def recent(self, limit: int) -> list[JobRecord]:
         """Return the newest jobs, the newest first."""

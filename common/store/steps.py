@@ -99,7 +99,7 @@ class Steps:
             "seconds": round(outcome.seconds, 6),
         }
         if isinstance(body, Result):
-            data["findings"] = len(body.findings)
+            data |= {"findings": len(body.findings), "characters": len(body.text)}
         else:
             data |= {"reason": body.reason, "message": body.message[:500]}
         if isinstance(body, Failure):

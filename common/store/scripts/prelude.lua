@@ -71,4 +71,6 @@ end
 local function end_job(state)
   redis.call('HSET', JOB, 'state', state, 'ended', exact(now()))
   redis.call('ZREM', LIVE, job_id)
+  redis.call('XADD', JOB .. ':ended', '*', 'state', state)
+  redis.call('EXPIRE', JOB .. ':ended', redis.call('TTL', JOB))
 end

@@ -1,0 +1,1 @@
+"""Measurements against peers, in one run; RESULTS.md keeps what was seen."""

@@ -1,0 +1,24 @@
+"""Run the measurements and print them as they go into RESULTS.md."""
+
+import platform
+from datetime import UTC, datetime
+
+from bench.fleet import PROCESSES, THREADS, fleet
+
+
+def main() -> None:
+    """Measure everything in one run."""
+    with fleet() as redis:
+        # The peer's Celery app is built on import, on the Redis that has just been started.
+        from bench import chords, graphs
+
+        server = redis.info("server")["redis_version"]
+        print(f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, Redis {server},")
+        print(f"{PROCESSES} worker processes of {THREADS} threads for each side\n")
+        print("\n".join(chords.measure(redis)), flush=True)
+        print()
+        print("\n".join(graphs.measure()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

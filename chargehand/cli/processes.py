@@ -1,0 +1,59 @@
+"""Commands that start processes: one each for a deployment, or all of them on this machine."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from chargehand import doctor as diagnosis
+from chargehand import serve
+from chargehand.stack import local, pools
+from common.settings import settings
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    for command in (up, supervisor, worker, flower, doctor):
+        app.command()(command)
+
+
+def up(
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(help="Processes of a pool, as in security=3; may be repeated."),
+    ] = None,
+    slots: Annotated[int, typer.Option(help="Steps that one process runs at once.")] = local.SLOTS,
+    flower_port: Annotated[int, typer.Option(help="Where Flower listens.")] = local.FLOWER_PORT,
+) -> None:
+    """Start the whole local stack, and keep it running until Ctrl-C."""
+    local.up(local.layout(scale or (), flower_port, slots), sys.stderr)
+
+
+def supervisor(
+    slots: Annotated[int, typer.Option(help="Jobs that it plans or joins at once.")] = 4,
+) -> None:
+    """Start one supervisor process."""
+    serve.supervise(slots)
+
+
+def worker(
+    specialists: Annotated[list[str], typer.Argument(help="Specialists whose steps it takes.")],
+    slots: Annotated[int, typer.Option(help="Steps that it runs at once.")] = local.SLOTS,
+) -> None:
+    """Start one worker process for one or more specialists."""
+    serve.work(pools.named(settings().teams, specialists), slots)
+
+
+def flower(
+    port: Annotated[int, typer.Option(help="The port to listen on.")] = local.FLOWER_PORT,
+    address: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Start Flower, which shows tasks and workers."""
+    serve.flower(address, port)
+
+
+def doctor() -> None:
+    """Say what is missing or misconfigured on this machine."""
+    checks = diagnosis.examine(settings())
+    typer.echo(diagnosis.render(checks))
+    raise typer.Exit(1 if any(check.level == "missing" for check in checks) else 0)
