@@ -48,13 +48,19 @@ class Settings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _known_scheme(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None:
+            return None
         try:
-            scheme = urlsplit(value.get_secret_value()).scheme if value else "redis"
+            parts = urlsplit(value.get_secret_value())
+            _ = parts.port
         except ValueError:
             # Python's own message may repeat the host with its password.
             raise ValueError("is no URL; give redis://HOST:PORT/DB") from None
-        if scheme not in ("redis", "rediss", "unix"):
-            raise ValueError(f"scheme {scheme!r}; give redis://, rediss:// or unix://")
+        if parts.scheme not in ("redis", "rediss", "unix"):
+            raise ValueError(f"scheme {parts.scheme!r}; give redis://, rediss:// or unix://")
+        if "@" in parts.path + parts.query + parts.fragment:
+            # Half of the password would count as path, and be shown as such.
+            raise ValueError("its password has a '/', '?' or '#'; write %2F, %3F or %23")
         return value
 
     def redis(self) -> str:
@@ -70,7 +76,7 @@ def settings() -> Settings:
     except ValidationError as error:
         # The input is left out of the message: it may hold a password.
         faults = "; ".join(
-            f"CHARGEHAND_{str(e['loc'][0]).upper()}: {e['msg']}"
+            f"CHARGEHAND_{str(e['loc'][0]).upper()}: {e['msg'].removeprefix('Value error, ')}"
             for e in error.errors(include_input=False)
         )
         raise InputError(f"wrong settings in the environment: {faults}") from None

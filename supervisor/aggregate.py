@@ -40,11 +40,7 @@ def report(
     if job.plan is None:
         raise ValueError(f"job {job.id!r} has no plan to report on")
     graph = Graph.of(job.plan.steps)
-    results = {
-        s: answer
-        for s in graph.steps
-        if s in outcomes and (answer := outcomes[s].answer) is not None
-    }
+    results = answers(graph, outcomes)
     findings, conflicts = merge(f for r in results.values() for f in r.findings)
     kept = [f for f in findings if f.confidence >= job.spec.min_confidence]
     names = {f.fingerprint for f in kept}
@@ -71,6 +67,23 @@ def report(
         usage=usage(outcomes),
         timings=timings(graph, steps, outcomes),
     )
+
+
+def answers(graph: Graph, outcomes: Mapping[str, Outcome]) -> dict[str, Result]:
+    """Return what there is to report for each step, in the order of the plan.
+
+    What was only gathered for a model, by a specialist that can not judge it, is no answer.
+    """
+    found = {}
+    for step in graph.steps:
+        outcome = outcomes.get(step)
+        if outcome is None or outcome.answer is None:
+            continue
+        body = outcome.body
+        if isinstance(body, Escalation) and body.reason == "out_of_scope":
+            continue
+        found[step] = outcome.answer
+    return found
 
 
 def gap_of(

@@ -69,17 +69,18 @@ class Graph:
         return max(ends.values(), default=0.0)
 
     def ordered(self) -> list[str]:
-        """Return the ids so that each stands behind all it needs; those in a cycle are left out."""
+        """Return the ids level by level, so that each stands behind all it needs.
+
+        The order is the same in every process; steps in a cycle are left out.
+        """
         needs = {s: len(set(step.depends_on)) for s, step in self.steps.items()}
-        ready = [s for s, n in needs.items() if n == 0]
-        ordered: list[str] = []
-        while ready:
-            step = ready.pop()
-            ordered.append(step)
-            for dependent in self.dependents[step]:
+        ordered = sorted(s for s, n in needs.items() if n == 0)
+        # The list grows while it is read: what became free goes behind all of the level before.
+        for step in ordered:
+            for dependent in sorted(self.dependents[step]):
                 needs[dependent] -= 1
                 if needs[dependent] == 0:
-                    ready.append(dependent)
+                    ordered.append(dependent)
         return ordered
 
     def cyclic(self) -> list[str]:

@@ -34,9 +34,11 @@ def _same(first: Finding, other: Finding) -> bool:
     return where and first.span.overlaps(other.span)
 
 
-def _place(finding: Finding) -> tuple[str, str, int, int, str, str]:
-    span = finding.span
-    return finding.path, finding.category, span.start, span.end, finding.specialist, finding.rule
+def _place(finding: Finding) -> tuple[str | int, ...]:
+    """Return where a finding stands; no two that differ stand at the same place."""
+    f, span = finding, finding.span
+    place = (f.path, f.category, span.start, span.end, f.specialist, f.rule)
+    return *place, f.message, -f.confidence, RANK[f.severity], f.suggestion, f.fingerprint
 
 
 def _merged(reports: Sequence[Finding]) -> MergedFinding:

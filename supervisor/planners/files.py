@@ -40,7 +40,13 @@ def exclusions(job: Job, team: Team) -> list[Exclusion]:
 
 
 def _roster(job: Job, team: Team) -> list[str]:
-    return [name for name in team.specialists if not job.specialists or name in job.specialists]
+    """Return the specialists that a job wants and that have what they need."""
+    return [
+        name
+        for name, specialist in team.specialists.items()
+        if (not job.specialists or name in job.specialists)
+        and (specialist.needs != "guidelines" or _guidelines(job))
+    ]
 
 
 def _subjects(job: Job) -> list[Document]:
@@ -60,8 +66,6 @@ def _concerns(specialist: Specialist, document: Document) -> bool:
 def _steps_of(name: str, job: Job, team: Team, batch_lines: int) -> list[Step]:
     specialist = team.specialists[name]
     extra = _guidelines(job) if specialist.needs == "guidelines" else []
-    if specialist.needs == "guidelines" and not extra:
-        return []
     concerned = [d for d in _subjects(job) if _concerns(specialist, d)]
     batches = even_batches([p for d in concerned for p in split(d, batch_lines)], batch_lines)
     numbered = len(batches) > 1
@@ -82,9 +86,8 @@ def _steps_of(name: str, job: Job, team: Team, batch_lines: int) -> list[Step]:
 
 def split(document: Document, batch_lines: int) -> list[Piece]:
     """Cut a document into pieces of even weight, none over the limit."""
-    spans = document.changed
-    if spans is None:
-        spans = (Span(start=1, end=document.lines),) if document.lines else ()
+    whole = (Span(start=1, end=document.lines),) if document.lines else ()
+    spans = _disjoint(whole if document.changed is None else document.changed)
     weight = sum(span.end - span.start + 1 for span in spans)
     count = math.ceil(weight / batch_lines)
     if count <= 1:
@@ -96,6 +99,16 @@ def split(document: Document, batch_lines: int) -> list[Piece]:
         Piece(Slice(path=document.path, span=Span(start=start, end=end)), weight // count)
         for start, end in zip(starts, ends, strict=True)
     ]
+
+
+def _disjoint(spans: Iterable[Span]) -> list[Span]:
+    """Return spans in order, with those that overlap put together."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda s: s.start):
+        if found and found[-1].overlaps(span):
+            span = Span(start=found[-1].start, end=max(found.pop().end, span.end))
+        found.append(span)
+    return found
 
 
 def _cuts(spans: Iterable[Span], size: int) -> list[int]:
