@@ -20,6 +20,20 @@ LEASES = "chargehand:leases"
 """Sorted set: every claim on running work, by the time it expires."""
 DUE = "chargehand:due"
 """Sorted set: steps that are to be dispatched again, by the time they are due."""
+CHECKS = "chargehand:checks"
+"""Sorted set: every job that has not ended, by the time the reconciler looks at it next."""
+QUEUES = "chargehand:queues"
+"""Set: every queue that steps were sent to."""
+PODS = "chargehand:pods"
+"""Sorted set: every process that announced itself, by the time until which that holds."""
+POD_FACTS = "chargehand:pod-facts"
+"""Hash: what each of those processes said about itself."""
+RECONCILER = "chargehand:reconciler"
+"""The process that reconciles at present."""
+REFUSED = "chargehand:refused"
+"""Stream: messages that were refused, the newest ones, for inspection."""
+COUNTERS = "chargehand:counters"
+"""Hash: how often things happened that ought not to."""
 JOB_PREFIX = "chargehand:job:"
 WAITING_PREFIX = "chargehand:waiting:"
 
@@ -67,6 +81,11 @@ def attempt_field(step: str, attempt: int) -> str:
 def lease_member(job_id: str, step: str, attempt: int, token: str) -> str:
     """Name a pod's claim on an attempt among the leases."""
     return f"{job_id} {attempt_field(step, attempt)} {token}"
+
+
+def phase_member(job_id: str, phase: str, token: str) -> str:
+    """Name a supervisor's claim on a phase of a job among the leases."""
+    return f"{job_id} {phase} {token}"
 
 
 def task_id(job_id: str, step: str, attempt: int) -> str:

@@ -38,6 +38,11 @@ class Settings(BaseSettings):
     result_limit: int = Field(default=2_000_000, ge=1_000)
     """The most bytes that a step's outcome may have."""
 
+    grace: float = Field(default=25.0, ge=0)
+    """Seconds that running steps may take to finish when their pod is told to stop."""
+    crash: str = ""
+    """For tests: the point at which this process dies (see `common.crash`)."""
+
     @field_validator("teams", mode="before")
     @classmethod
     def _split_path(cls, value: object) -> object:

@@ -85,7 +85,8 @@ def _read(file: Path) -> str:
 def _faults(error: ValidationError) -> list[str]:
     """Say each fault as field and remedy; pydantic's words for unknown fields are too terse."""
     said = {"extra_forbidden": "is no known field; remove it or correct its spelling"}
-    return [
-        f"{'.'.join(str(part) for part in e['loc']) or 'team'}: {said.get(e['type'], e['msg'].removeprefix('Value error, '))}"
-        for e in error.errors(include_url=False, include_input=False)
-    ]
+    faults = []
+    for e in error.errors(include_url=False, include_input=False):
+        field = ".".join(str(part) for part in e["loc"]) or "team"
+        faults.append(f"{field}: {said.get(e['type'], e['msg'].removeprefix('Value error, '))}")
+    return faults

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from common import crash
 from common.contracts import (
     Escalation,
     Evidence,
@@ -24,13 +25,17 @@ from supervisor.timings import timings
 
 def aggregate(office: Office, job: str) -> None:
     """Deliver the report of a job whose steps have all ended; one that was delivered stays so."""
-    record = office.store.jobs.get(job)
-    if record.state is not JobState.AGGREGATING:
-        return
-    steps = office.store.steps.records(job)
-    outcomes = office.store.steps.outcomes(job, {s: r.attempt for s, r in steps.items()})
-    state = JobState.CANCELLED if record.stopped == "cancelled" else JobState.DONE
-    office.store.jobs.deliver(job, report(record, steps, outcomes), state)
+    with office.phase(job, "aggregate") as token:
+        if token is None:
+            return
+        record = office.store.jobs.get(job)
+        steps = office.store.steps.records(job)
+        outcomes = office.store.steps.outcomes(job, {s: r.attempt for s, r in steps.items()})
+        state = JobState.CANCELLED if record.stopped == "cancelled" else JobState.DONE
+        made = report(record, steps, outcomes)
+        crash.point("aggregating")
+        office.store.jobs.deliver(job, made, state, token)
+        crash.point("delivered")
 
 
 def report(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from common import names
+from common import crash, names
 from common.broker import Message, join_call
 from common.contracts import Assignment, Document, Result, Step, Upstream
 from common.store import blobs
@@ -14,6 +14,7 @@ def dispatch(office: Office, case: Case, steps: Sequence[Step]) -> None:
     """Publish these steps. A step that is not waiting any more is left alone."""
     routed = {r.step: r for r in route(steps, case.team)}
     taken = office.store.steps.dispatch(case.id, list(routed.values()))
+    crash.point("dispatch-stored")
     ready = [step for step in steps if step.id in taken]
     upstream = _upstream(office, case, ready)
     documents = {document.path: document for document in case.spec.documents}
@@ -25,6 +26,7 @@ def dispatch(office: Office, case: Case, steps: Sequence[Step]) -> None:
             for step in group
         ]
         office.broker.publish_chord(headers, join_call(case.id, group[0].id))
+        crash.point("dispatch-halfway")
 
 
 def assignment(

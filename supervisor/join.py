@@ -6,7 +6,7 @@ carried out only where it still holds.
 
 from collections.abc import Iterable
 
-from common import names
+from common import crash, names
 from common.broker import supervisor_call
 from common.states import StepState
 from supervisor.decide import about, skips
@@ -23,7 +23,9 @@ def join(office: Office, job: str, step: str, *, alone: bool = False) -> None:
     if case is None or step not in case.graph.steps:
         return
     members = [step] if alone else case.graph.joined_with(step)
+    crash.point("joining")
     decide(office, case, members)
+    crash.point("decided")
     go_on(office, case, step)
     conclude(office, job)
 
@@ -31,6 +33,7 @@ def join(office: Office, job: str, step: str, *, alone: bool = False) -> None:
 def conclude(office: Office, job: str) -> None:
     """Have a job aggregated when all its steps have ended."""
     if office.store.jobs.conclude(job):
+        crash.point("concluded")
         office.broker.publish(supervisor_call(names.AGGREGATE, f"job={job}", job=job))
 
 
@@ -39,7 +42,8 @@ def decide(office: Office, case: Case, members: Iterable[str]) -> None:
     records = office.store.steps.records(case.id, members)
     undecided = {s: r.attempt for s, r in records.items() if r.state is StepState.UNDECIDED}
     outcomes = office.store.steps.outcomes(case.id, undecided)
-    decisions = [about(outcome, case.team.limits.tries) for outcome in outcomes.values()]
+    tries = case.team.limits.tries
+    decisions = [about(o, tries + records[step].spared) for step, o in outcomes.items()]
     office.store.steps.decide(case.id, decisions)
     ended = {d.step for d in decisions if d.action != "retry"}
     gone = ended | {s for s, r in records.items() if r.state in GONE}

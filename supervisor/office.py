@@ -1,12 +1,18 @@
 """What every task of the supervisor works with: the store, the broker, and plans read before."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from secrets import token_hex
 from threading import Lock
 
+from common import names
 from common.broker import Broker
 from common.contracts import Job, Team
+from common.pulse import LEASE, Pulse
 from common.store import Store
+from common.store.jobs import Phase
 from supervisor.graph import Graph
 
 KEPT = 64
@@ -29,6 +35,7 @@ class Office:
     def __init__(self, store: Store, broker: Broker) -> None:
         self.store = store
         self.broker = broker
+        self.pulse = Pulse(store)
         self._cases: OrderedDict[str, Case] = OrderedDict()
         self._lock = Lock()
 
@@ -47,3 +54,17 @@ class Office:
             if len(self._cases) > KEPT:
                 self._cases.popitem(last=False)
         return case
+
+    @contextmanager
+    def phase(self, job: str, phase: Phase) -> Iterator[str | None]:
+        """Hold a phase of a job for the length of the block.
+
+        Gives the token to store its result with, or None when another process has the phase or it
+        is over.
+        """
+        token = token_hex(8)
+        if self.store.jobs.hold(job, phase, token, self.pulse.pod, LEASE) != "granted":
+            yield None
+            return
+        with self.pulse.held(names.phase_member(job, phase, token)):
+            yield token

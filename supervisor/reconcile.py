@@ -1,52 +1,151 @@
-"""Bring back into motion what stands still."""
+"""Bring back into motion what stands still, from what the store knows.
+
+Chords are the fast path; this is what holds when a pod, a supervisor, a message or Redis was lost.
+Every act here may be done twice, or while the fast path does the same: the store lets one through.
+"""
 
 import logging
-import threading
+from collections.abc import Callable, Iterator
+from functools import partial
 
+from pydantic import ValidationError
+
+from common import names
+from common.broker import supervisor_call
+from common.contracts import Failure, Outcome
 from common.errors import ChargehandError, UnknownJob
+from common.states import JobState, StepState
+from common.store import Attempt, Attention, Lost, StepRecord
 from supervisor.dispatch import dispatch
-from supervisor.office import Office
+from supervisor.graph import ready
+from supervisor.join import conclude, join
+from supervisor.office import Case, Office
 
 logger = logging.getLogger(__name__)
 
-INTERVAL = 1.0
+SETTLED = 1.0
+"""Seconds after an outcome in which its join may still be on its way."""
+
+Act = tuple[str, Callable[[], None]]
 
 
 def reconcile(office: Office) -> None:
-    """Dispatch every step whose time to be tried again has come."""
-    for job, step in office.store.steps.due():
+    """Take up everything that needs attention; what one job lacks does not hold up the others."""
+    for job, act in _acts(office, office.store.fleet.watch()):
         try:
-            case = office.case(job)
+            act()
         except UnknownJob:
-            logger.warning("step %s of job %s was due, but the job has expired", step, job)
-            continue
-        if case is not None:
-            dispatch(office, case, [case.graph.steps[step]])
+            logger.warning("job %s has expired; it is taken off the lists", job)
+            office.store.jobs.forget(job)
+        except (ChargehandError, ValidationError, KeyError) as error:
+            logger.warning("job %s could not be reconciled: %s", job, error)
+            office.store.fleet.count("reconciling_failed")
 
 
-class Reconciler:
-    """Reconciles now and again, in a thread of its own."""
+def _acts(office: Office, seen: Attention) -> Iterator[Act]:
+    for job, step in seen.due:
+        yield job, partial(_try_again, office, job, step)
+    for lost in seen.lost:
+        yield lost.job, partial(_recover, office, lost)
+    for attempt, before in seen.vanished:
+        yield attempt.job, partial(_republish, office, attempt, before)
+    for job in seen.overdue:
+        yield job, partial(_end, office, job)
+    for job in seen.jobs:
+        yield job, partial(look, office, job)
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
-    def start(self) -> None:
-        """Start reconciling."""
-        self._thread.start()
+def _try_again(office: Office, job: str, step: str) -> None:
+    try:
+        case = office.case(job)
+    except UnknownJob:
+        office.store.steps.not_due(job, step)
+        raise
+    if case is not None:
+        dispatch(office, case, [case.graph.steps[step]])
 
-    def stop(self) -> None:
-        """Stop, after what is under way."""
-        self._stopped.set()
-        self._thread.join(timeout=5)
 
-    def _run(self) -> None:
-        while not self._stopped.wait(INTERVAL):
-            try:
-                reconcile(self._office)
-            except ChargehandError as error:
-                logger.warning("reconciling is put off: %s", error)
-            except Exception:
-                # The edge of the thread: what one round could not do, the next one tries again.
-                logger.exception("reconciling broke")
+def _recover(office: Office, lost: Attempt | Lost) -> None:
+    """Have what lost its lease done by another process."""
+    if isinstance(lost, Lost):
+        look(office, lost.job)
+        return
+    case = office.case(lost.job)
+    if case is None:
+        return
+    record = office.store.steps.records(lost.job, [lost.step])[lost.step]
+    tries = case.team.limits.tries
+    outcome = _lost_outcome(case, lost, record, tries)
+    match office.store.steps.lose(lost, outcome, tries, blame=True):
+        case "again":
+            dispatch(office, case, [case.graph.steps[lost.step]])
+        case "over":
+            join(office, lost.job, lost.step, alone=True)
+
+
+def _lost_outcome(case: Case, attempt: Attempt, record: StepRecord, tries: int) -> Outcome:
+    message = f"its pod was lost while it ran (last: {record.pod}), {tries} times"
+    return Outcome(
+        job=attempt.job,
+        step=attempt.step,
+        attempt=attempt.number,
+        specialist=case.graph.steps[attempt.step].specialist,
+        engine="rules",
+        pod=record.pod,
+        seconds=0.0,
+        body=Failure(reason="lost", message=message),
+    )
+
+
+def _republish(office: Office, attempt: Attempt, before: float) -> None:
+    """Publish a step again whose message has vanished."""
+    case = office.case(attempt.job)
+    if case is not None and office.store.steps.withdraw(attempt, before):
+        dispatch(office, case, [case.graph.steps[attempt.step]])
+
+
+def _end(office: Office, job: str) -> None:
+    """End a job past its deadline with what there is."""
+    if office.store.jobs.stop(job, "deadline") is JobState.AGGREGATING:
+        office.broker.publish(supervisor_call(names.AGGREGATE, f"job={job}", job=job))
+
+
+def look(office: Office, job: str, settled: float = SETTLED) -> None:
+    """Carry on a job that nothing carries on; outcomes younger than `settled` have their join."""
+    match office.store.jobs.state(job):
+        case JobState.SUBMITTED:
+            _call_again(office, names.PLAN, job)
+        case JobState.AGGREGATING:
+            _call_again(office, names.AGGREGATE, job)
+        case JobState.RUNNING:
+            case = office.case(job)
+            if case is not None:
+                _look_at_steps(office, case, settled)
+
+
+def _call_again(office: Office, task: str, job: str) -> None:
+    """Publish a phase again; when a process has it, that one goes on alone."""
+    office.broker.publish(supervisor_call(task, f"job={job}", job=job))
+
+
+def _look_at_steps(office: Office, case: Case, settled: float) -> None:
+    """Do what a join that did not fire, or a dispatch that stopped halfway, left undone."""
+    records = office.store.steps.records(case.id)
+    before = office.store.fleet.now() - settled
+    for step, record in records.items():
+        if record.state is StepState.UNDECIDED and (record.ended or 0.0) < before:
+            _traced(office, case, "join", step, "it came back and nothing was decided")
+            join(office, case.id, step, alone=True)
+    ended = [s for s, r in records.items() if r.state.ended and (r.ended or 0.0) < before]
+    waiting = [s for s, r in records.items() if r.state is StepState.WAITING]
+    scheduled = office.store.steps.scheduled(case.id, waiting)
+    stranded = ready(case.graph, [s for s in waiting if s not in scheduled], ended)
+    for each in stranded:
+        _traced(office, case, "dispatch", each.id, "all that it needs has ended")
+    dispatch(office, case, stranded)
+    if len(ended) == len(records):
+        conclude(office, case.id)
+
+
+def _traced(office: Office, case: Case, act: str, step: str, why: str) -> None:
+    office.store.trace.add(case.id, "reconciled", {"act": act, "why": why}, step)

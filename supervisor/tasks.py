@@ -3,18 +3,17 @@
 from functools import cache
 from typing import Any
 
-from celery import bootsteps
-
 from common import names
 from common.broker import Broker
 from common.contracts import Job
+from common.lifecycle import accompany
 from common.settings import settings
-from common.store import Store
+from common.store import PodFacts, Store
 from supervisor.aggregate import aggregate
 from supervisor.app import app
 from supervisor.join import join
 from supervisor.office import Office
-from supervisor.reconcile import Reconciler
+from supervisor.reconciler import Reconciler
 from supervisor.start import start
 from supervisor.submit import submit
 
@@ -52,22 +51,21 @@ def aggregate_task(job: str) -> None:
     aggregate(office(), job)
 
 
-class ReconcilerStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery is untyped.
-    """Runs the reconciler for as long as this supervisor runs."""
+class Beside:
+    """What a supervisor does beside its tasks: it is there, and it reconciles."""
 
-    requires = ("celery.worker.components:Pool",)
-
-    def __init__(self, worker: Any, **options: Any) -> None:
-        super().__init__(worker, **options)
+    def __init__(self) -> None:
         self._reconciler = Reconciler(office())
 
-    def start(self, _worker: Any) -> None:
-        """Start with the worker."""
+    def start(self, facts: PodFacts) -> None:
+        """Announce the process and start the reconciler."""
+        office().pulse.start(facts)
         self._reconciler.start()
 
-    def stop(self, _worker: Any) -> None:
-        """Stop with the worker."""
+    def stop(self) -> None:
+        """Stop the reconciler and take the process off the list."""
         self._reconciler.stop()
+        office().pulse.stop()
 
 
-app.steps["worker"].add(ReconcilerStep)
+accompany(app, Beside)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 
 from common.contracts import Assignment, Document, Finding, Severity, Span, fingerprint
@@ -52,6 +53,8 @@ class Desk:
     """Tells whether the job was cancelled."""
     clearing: ExitStack
     """Clears away what was laid out."""
+    leads: bool = True
+    """Whether programs get a process group of their own; in a process that has one they do not."""
 
     @cached_property
     def scratch(self) -> Path:
@@ -148,7 +151,7 @@ class Desk:
                     stderr=err,
                     cwd=self.scratch,
                     env=environment | {"HOME": str(self.scratch), "PYTHONUTF8": "1"},
-                    start_new_session=True,
+                    start_new_session=self.leads,
                 )
             except (FileNotFoundError, PermissionError) as error:
                 raise ToolMissing(
@@ -157,7 +160,7 @@ class Desk:
             try:
                 self._wait(process)
             finally:
-                _end(process)
+                _end(process, group=self.leads)
             texts = []
             for stream in (out, err):
                 stream.seek(0)
@@ -173,20 +176,29 @@ class Desk:
                 continue
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and its children; one that has ended by itself is left as it is."""
+def _end(process: subprocess.Popen[bytes], *, group: bool) -> None:
+    """End a program and its group; one that has ended by itself is left as it is."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        if group:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 
 @contextmanager
-def laid_out(assignment: Assignment, stopped: Callable[[], bool]) -> Iterator[Desk]:
-    """Make a desk for one attempt, and clear it away."""
+def laid_out(
+    assignment: Assignment,
+    stopped: Callable[[], bool],
+    left: float = inf,
+    *,
+    leads: bool = True,
+) -> Iterator[Desk]:
+    """Make a desk for one attempt, and clear it away; `left` are the seconds its job has left."""
     with ExitStack() as clearing:
         yield Desk(
             assignment=assignment,
-            ends=time.monotonic() + assignment.budget.seconds,
+            ends=time.monotonic() + min(assignment.budget.seconds, left),
             stopped=stopped,
             clearing=clearing,
+            leads=leads,
         )

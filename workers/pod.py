@@ -1,62 +1,115 @@
 """One worker process: it claims steps, keeps its claims alive, and stores what they came to."""
 
 import logging
-import os
-import socket
+import threading
 from functools import partial
 from secrets import token_hex
 from typing import Any
 
 from pydantic import ValidationError
 
-from common import leases, names
+from common import crash, names
 from common.broker import Broker, join_call
-from common.contracts import Assignment, Result
-from common.leases import Leases
-from common.store import Store
+from common.contracts import Assignment, Failure, Outcome, Result
+from common.pulse import LEASE, Pulse
+from common.store import Attempt, PodFacts, Store
 from workers.bodies import fetched
 from workers.run import run
 
 logger = logging.getLogger(__name__)
 
+ENDLESS = 1_000_000
+"""More tries than any step has: giving a step back is no try."""
+
 
 class Pod:
     """A stateless worker. Any pod that serves a queue can do any step on it."""
 
-    def __init__(self, store: Store, broker: Broker, largest: int) -> None:
-        self.id = f"{socket.gethostname()}-{os.getpid()}"
+    def __init__(self, store: Store, broker: Broker, *, largest: int, grace: float) -> None:
         self._store = store
         self._broker = broker
-        self._leases = Leases(store)
+        self._pulse = Pulse(store)
         self._largest = largest
+        self._grace = grace
+        self._leaving: threading.Timer | None = None
 
-    def work(self, raw: dict[str, Any]) -> str | None:
+    def start(self, facts: PodFacts) -> None:
+        """Announce the pod, and go on doing so."""
+        self._pulse.start(facts)
+
+    def stop(self) -> None:
+        """Take the pod off the list; its steps have ended or were given back."""
+        if self._leaving:
+            self._leaving.cancel()
+        self._pulse.stop()
+
+    def leave(self) -> None:
+        """Let running steps finish; those that take longer than the grace time are given back."""
+        self._leaving = threading.Timer(self._grace, self._give_back)
+        self._leaving.daemon = True
+        self._leaving.start()
+
+    def _give_back(self) -> None:
+        for member in self._pulse.members():
+            attempt = Attempt.parse(member)
+            logger.warning("step %s of job %s is given back", attempt.step, attempt.job)
+            self._store.steps.lose(attempt, self._unused(attempt), ENDLESS, blame=False)
+            self._pulse.drop(member)
+
+    def _unused(self, attempt: Attempt) -> Outcome:
+        """Return what would end a step on its last try, which giving it back never is."""
+        return Outcome(
+            job=attempt.job,
+            step=attempt.step,
+            attempt=attempt.number,
+            specialist="unknown",
+            engine="rules",
+            pod=self._pulse.pod,
+            seconds=0.0,
+            body=Failure(reason="lost", message="its pod was told to leave"),
+        )
+
+    def work(self, raw: Any) -> str | None:
         """Do a step and return the reference of its outcome; None when another pod has it."""
         try:
             assignment = Assignment.model_validate(raw)
         except ValidationError as error:
-            faults = error.errors(include_input=False, include_url=False)
-            logger.error("a message was refused: %s", faults)
+            self._refuse(raw, error)
             return None
         token = token_hex(8)
-        claim = self._store.steps.claim(assignment, token, self.id, leases.SECONDS)
-        if claim == "granted":
-            self._attempt(assignment, token)
-        elif claim in ("held", "unknown"):
-            logger.info("step %s of job %s is %s", assignment.step, assignment.job, claim)
+        claim, left = self._store.steps.claim(assignment, token, self._pulse.pod, LEASE)
+        crash.point("claimed")
+        if claim in ("granted", "suspect"):
+            self._attempt(assignment, token, left, alone=claim == "suspect")
+        elif claim == "unknown":
+            self._store.fleet.refuse(assignment.specialist, "no such job or step", raw)
             return None
+        elif claim == "held":
+            return None
+        crash.point("stored")
         return names.attempt_field(assignment.step, assignment.attempt)
 
-    def _attempt(self, assignment: Assignment, token: str) -> None:
+    def _refuse(self, raw: Any, error: ValidationError) -> None:
+        faults = "; ".join(
+            f"{'.'.join(map(str, e['loc']))}: {e['msg']}"
+            for e in error.errors(include_input=False, include_url=False)
+        )
+        logger.error("a message was refused: %s", faults)
+        self._store.fleet.refuse("", faults, raw)
+
+    def _attempt(self, assignment: Assignment, token: str, left: float, *, alone: bool) -> None:
         member = names.lease_member(assignment.job, assignment.step, assignment.attempt, token)
-        with self._leases.held(member) as lost:
+        with self._pulse.held(member) as lost:
             outcome, events = run(
                 assignment,
                 fetch=partial(fetched, self._store),
-                pod=self.id,
+                pod=self._pulse.pod,
                 stopped=lost.is_set,
+                left=left,
                 largest=self._largest,
+                alone=alone,
             )
+            crash.point("worked")
             counted = self._store.steps.finish(outcome, token, events)
         if not counted:
             logger.warning("the outcome of %s came too late to count", member)

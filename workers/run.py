@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 
 from common.contracts import Assignment, Escalation, Failure, Outcome, Result
-from common.errors import InputError
-from workers.desk import OutOfTime, Stopped, ToolError, ToolMissing, laid_out
+from common.errors import ChargehandError, InputError, StoreUnavailable
+from workers import isolation
+from workers.desk import Desk, OutOfTime, Stopped, ToolError, ToolMissing, laid_out
 from workers.engines import rules
 
 logger = logging.getLogger(__name__)
@@ -15,6 +16,7 @@ logger = logging.getLogger(__name__)
 Events = list[tuple[str, str]]
 Fetch = Callable[[Assignment], Assignment]
 """Returns an assignment with all its bodies at hand, or raises InputError."""
+Work = Callable[[Desk, rules.Note], Result | Escalation | Failure]
 
 
 def run(
@@ -23,9 +25,14 @@ def run(
     fetch: Fetch,
     pod: str,
     stopped: Callable[[], bool],
+    left: float,
     largest: int,
+    alone: bool = False,
 ) -> tuple[Outcome, Events]:
-    """Return what the attempt came to, and what happened on the way. It never raises for work."""
+    """Return what the attempt came to, and what happened on the way. It never raises for work.
+
+    `left` are the seconds that its job has left; `alone` runs it in a process of its own.
+    """
     began = time.monotonic()
     events: Events = []
 
@@ -33,7 +40,8 @@ def run(
         at = {"attempt": assignment.attempt, "pod": pod, "at": round(time.monotonic() - began, 6)}
         events.append((event, json.dumps(at | data)))
 
-    body = _within(largest, attempt(assignment, fetch, stopped, note))
+    work = isolation.work if alone else rules.work
+    body = attempt(assignment, work, note, fetch=fetch, stopped=stopped, left=left)
     outcome = Outcome(
         job=assignment.job,
         step=assignment.step,
@@ -42,43 +50,55 @@ def run(
         engine="rules",
         pod=pod,
         seconds=time.monotonic() - began,
-        body=body,
+        body=_within(largest, body),
     )
     return outcome, events
 
 
 def attempt(
-    assignment: Assignment, fetch: Fetch, stopped: Callable[[], bool], note: rules.Note
+    assignment: Assignment,
+    work: Work,
+    note: rules.Note,
+    *,
+    fetch: Fetch,
+    stopped: Callable[[], bool],
+    left: float,
 ) -> Result | Escalation | Failure:
     """Do the work; every way in which it can break becomes a failure that says so."""
     try:
-        with laid_out(fetch(assignment), stopped) as desk:
-            return rules.work(desk, note)
+        with laid_out(fetch(assignment), stopped, left) as desk:
+            return work(desk, note)
     except Stopped as error:
-        return Failure(reason="cancelled", message=str(error))
+        return Failure(reason="cancelled", message=_said(error))
     except OutOfTime as error:
-        return Failure(reason="timeout", message=str(error), transient=True)
+        return Failure(reason="timeout", message=_said(error), transient=True)
     except ToolMissing as error:
-        return Failure(reason="tool_missing", message=str(error))
+        return Failure(reason="tool_missing", message=_said(error))
     except ToolError as error:
-        return Failure(reason="exception", message=str(error), transient=error.transient)
+        return Failure(reason="exception", message=_said(error), transient=error.transient)
     except InputError as error:
-        return Failure(reason="bad_input", message=str(error))
-    except OSError as error:
+        return Failure(reason="bad_input", message=_said(error))
+    except (OSError, StoreUnavailable) as error:
         # A full disk or a lack of processes passes; another pod may not have it at all.
         return Failure(reason="exception", message=_said(error), transient=True)
-    except Exception as error:
-        # The edge of the pod: a fault in a tool must not take the other steps down.
+    except (Exception, SystemExit) as error:
+        # The edge of the pod: a fault in a tool must not take the other steps down, nor a
+        # library that takes itself for a program and exits.
         logger.exception("step %s of job %s broke", assignment.step, assignment.job)
         return Failure(reason="exception", message=_said(error))
 
 
-def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:1000]
+def _said(error: BaseException) -> str:
+    """Return what an error says, and of what type it is unless it is ours."""
+    name = type(error).__name__
+    ours = isinstance(error, ToolError | ChargehandError)
+    words = str(error).strip() or name if ours else f"{name}: {error}"
+    # A file name that is no UTF-8 brings characters into a message that no contract takes.
+    return words.encode(errors="replace").decode()[:1000]
 
 
 def _within(largest: int, body: Result | Escalation | Failure) -> Result | Escalation | Failure:
-    size = len(body.model_dump_json())
+    size = len(body.model_dump_json().encode())
     if size <= largest:
         return body
     message = f"the outcome has {size:,} bytes; {largest:,} are allowed (CHARGEHAND_RESULT_LIMIT)"

@@ -4,9 +4,11 @@ from functools import cache
 from typing import Any
 
 from celery.exceptions import Ignore
+from celery.signals import worker_shutting_down
 
 from common import names
 from common.broker import Broker
+from common.lifecycle import accompany
 from common.settings import settings
 from common.store import Store
 from workers.app import app
@@ -19,7 +21,8 @@ PATIENCE = 300.0
 @cache
 def pod() -> Pod:
     """Return this process's pod, made when first needed."""
-    return Pod(Store.open(PATIENCE), Broker(app), settings().result_limit)
+    given = settings()
+    return Pod(Store.open(PATIENCE), Broker(app), largest=given.result_limit, grace=given.grace)
 
 
 @app.task(name=names.WORK)
@@ -30,3 +33,12 @@ def work(assignment: dict[str, Any]) -> str:
         # Another pod has the step, or the message is none of ours: this delivery is no part.
         raise Ignore
     return reference
+
+
+@worker_shutting_down.connect
+def leave(**_: Any) -> None:
+    """Begin to leave when the worker is told to stop."""
+    pod().leave()
+
+
+accompany(app, pod)

@@ -31,7 +31,9 @@ class Failure(Contract):
     """The work broke. A transient failure may succeed when tried again."""
 
     kind: Literal["failure"] = "failure"
-    reason: Literal["exception", "timeout", "tool_missing", "bad_input", "cancelled"]
+    reason: Literal[
+        "exception", "timeout", "tool_missing", "bad_input", "cancelled", "lost", "crashed"
+    ]
     message: Text
     transient: bool = False
 

@@ -5,15 +5,20 @@ import redis
 from common.settings import settings
 from common.store.blobs import Blobs
 from common.store.connection import Connection, connect
+from common.store.fleet import Attempt, Attention, Fleet, Lost, PodFacts
 from common.store.jobs import JobRecord, Jobs
 from common.store.steps import Claim, Decision, Routed, StepRecord, Steps
 from common.store.trace import Event, Trace
 
 __all__ = [
+    "Attempt",
+    "Attention",
     "Claim",
     "Decision",
     "Event",
     "JobRecord",
+    "Lost",
+    "PodFacts",
     "Routed",
     "StepRecord",
     "Store",
@@ -29,6 +34,7 @@ class Store:
         self.steps = Steps(connection, ttl)
         self.blobs = Blobs(connection, ttl)
         self.trace = Trace(connection)
+        self.fleet = Fleet(connection)
 
     @classmethod
     def open(cls, patience: float, url: str | None = None) -> "Store":

@@ -17,7 +17,21 @@ from common.settings import without_password
 logger = logging.getLogger(__name__)
 
 SCRIPTS = Path(__file__).parent / "scripts"
-LUA_NAMES = ("JOBS", "LIVE", "LEASES", "DUE", "JOB_PREFIX", "WAITING_PREFIX")
+LUA_NAMES = (
+    "JOBS",
+    "LIVE",
+    "LEASES",
+    "DUE",
+    "CHECKS",
+    "QUEUES",
+    "PODS",
+    "POD_FACTS",
+    "RECONCILER",
+    "JOB_PREFIX",
+    "WAITING_PREFIX",
+)
+REFUSED_WHEN_FULL = ("submit",)
+"""Scripts that do not run while Redis is full: they would start something new."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 
 Answer = TypeVar("Answer")
@@ -36,6 +50,14 @@ def connect(url: str) -> redis.Redis:
     )
 
 
+def _source(file: Path) -> str:
+    """Return a script with the names that it uses, and with what all scripts share."""
+    constants = "".join(f"local {n} = '{getattr(names, n)}'\n" for n in LUA_NAMES)
+    refused = str(file.stem in REFUSED_WHEN_FULL).lower()
+    shared = (SCRIPTS / "prelude.lua").read_text()
+    return f"{constants}local REFUSED_WHEN_FULL = {refused}\n{shared}{file.read_text()}"
+
+
 class Connection:
     """A Redis client whose calls wait for Redis to come back, for as long as `patience` says."""
 
@@ -43,10 +65,8 @@ class Connection:
         self.client = client
         self._shown = without_password(url)
         self._patience = patience
-        constants = "".join(f"local {n} = '{getattr(names, n)}'\n" for n in LUA_NAMES)
-        shared = constants + (SCRIPTS / "prelude.lua").read_text()
         self._scripts = {
-            file.stem: client.register_script(shared + file.read_text())
+            file.stem: client.register_script(_source(file))
             for file in SCRIPTS.glob("*.lua")
             if file.stem != "prelude"
         }

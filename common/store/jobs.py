@@ -2,17 +2,26 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import redis
 
 from common import names
 from common.contracts import Job, Plan, Report, Team
 from common.errors import UnknownJob
 from common.states import JobState
 from common.store.connection import Connection
+from common.store.fleet import LOOK_AGAIN
 
 BLOCK_SECONDS = 10.0
 """How long one command waits for a job to end."""
+
+Phase = Literal["plan", "aggregate"]
+Hold = Literal["granted", "held", "done"]
+BEFORE: dict[Phase, JobState] = {"plan": JobState.SUBMITTED, "aggregate": JobState.AGGREGATING}
+"""The state that a job is in when a phase of it starts."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +69,21 @@ class Jobs:
         answer: str = self._connection.run(
             "submit",
             [*keys(job_id), idempotent],
-            [job.model_dump_json(), team.model_dump_json(), seconds, self._ttl, data],
+            [job.model_dump_json(), team.model_dump_json(), seconds, self._ttl, data, LOOK_AGAIN],
         )
         return answer
 
-    def start(self, job_id: str, plan: Plan) -> bool:
-        """Give a job its plan; False when it has one already."""
+    def hold(self, job_id: str, phase: Phase, token: str, pod: str, seconds: float) -> Hold:
+        """Claim a phase of a job for a process, for so many seconds unless renewed."""
+        args = [phase, BEFORE[phase], token, pod, seconds]
+        answer: Hold = self._connection.run("hold", keys(job_id), args)
+        return answer
+
+    def start(self, job_id: str, plan: Plan, token: str) -> bool:
+        """Give a job its plan; False when it has one already, or another process plans it."""
         data = {"steps": len(plan.steps), "planner": plan.planner, "goal": plan.goal[:200]}
         ids = [step.id for step in plan.steps]
-        args = [plan.model_dump_json(), self._ttl, json.dumps(data), *ids]
+        args = [plan.model_dump_json(), self._ttl, json.dumps(data), token, *ids]
         return bool(self._connection.run("start", keys(job_id), args))
 
     def conclude(self, job_id: str) -> bool:
@@ -82,17 +97,35 @@ class Jobs:
             raise UnknownJob(job_id)
         return JobState(state)
 
-    def deliver(self, job_id: str, report: Report, state: JobState) -> bool:
-        """End a job with its report; False when it has ended already."""
+    def deliver(self, job_id: str, report: Report, state: JobState, token: str) -> bool:
+        """End a job with its report; False when it has ended, or another process aggregates it."""
         data = {"state": state, "report": report.state, "findings": len(report.findings)}
-        args = [state, "report", report.model_dump_json(), json.dumps(data)]
+        args = [state, "report", report.model_dump_json(), json.dumps(data), token]
         return bool(self._connection.run("deliver", keys(job_id), args))
 
     def fail(self, job_id: str, error: str) -> bool:
         """End a job that cannot go on; False when it has ended already."""
         data = json.dumps({"state": JobState.FAILED, "error": error})
-        args = [JobState.FAILED, "error", error, data]
+        args = [JobState.FAILED, "error", error, data, ""]
         return bool(self._connection.run("deliver", keys(job_id), args))
+
+    def resume(self, job_id: str, steps: Sequence[str], seconds: float) -> JobState | None:
+        """Carry on a job that has ended, with these steps; None when it has not ended."""
+        data = json.dumps({"steps": len(steps), "seconds": seconds})
+        args = [seconds, self._ttl, LOOK_AGAIN, data, *steps]
+        state = self._connection.run("resume", keys(job_id), args)
+        return JobState(state) if state else None
+
+    def forget(self, job_id: str) -> None:
+        """Take a job that has expired off all lists."""
+
+        def remove(client: redis.Redis) -> None:
+            with client.pipeline() as pipe:
+                for key in (names.JOBS, names.LIVE, names.CHECKS):
+                    pipe.zrem(key, job_id)
+                pipe.execute()
+
+        self._connection.ask(remove)
 
     def get(self, job_id: str) -> JobRecord:
         """Return a job."""
@@ -113,6 +146,13 @@ class Jobs:
             stopped=fields.get("stopped", ""),
             ended=float(ended) if ended else None,
         )
+
+    def state(self, job_id: str) -> JobState:
+        """Return the state that a job is in."""
+        state: Any = self._connection.ask(lambda client: client.hget(names.job(job_id), "state"))
+        if state is None:
+            raise UnknownJob(job_id)
+        return JobState(state)
 
     def wait(self, job_id: str, within: float | None = None) -> JobRecord:
         """Return a job when it has ended, or as it is after `within` seconds."""

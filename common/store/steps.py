@@ -11,12 +11,14 @@ from common import names
 from common.contracts import Assignment, Failure, Outcome, Result
 from common.states import StepState
 from common.store.connection import Connection
+from common.store.fleet import Attempt
 from common.store.jobs import keys
 
 BATCH = 500
 """How many steps one script call takes at the most, so that Redis is never blocked for long."""
 
-Claim = Literal["granted", "done", "held", "stale", "unknown"]
+Claim = Literal["granted", "suspect", "done", "held", "stale", "unknown"]
+Loss = Literal["again", "over", "stale"]
 Item = TypeVar("Item")
 
 
@@ -33,7 +35,10 @@ class StepRecord(BaseModel):
     pod: str = ""
     started: float | None = None
     ended: float | None = None
-    deliveries: int = 0
+    suspect: bool = False
+    """An earlier attempt was lost with its pod: this step may be what took the pod down."""
+    spared: int = 0
+    """How many attempts do not count as tries, because their pod was told to leave."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,33 @@ class Steps:
             taken.update(zip(answer[::2], answer[1::2], strict=True))
         return taken
 
-    def claim(self, assignment: Assignment, token: str, pod: str, seconds: float) -> Claim:
-        """Claim an attempt for a pod, for so many seconds unless renewed."""
+    def claim(
+        self, assignment: Assignment, token: str, pod: str, seconds: float
+    ) -> tuple[Claim, float]:
+        """Claim an attempt for a pod, for so many seconds unless renewed.
+
+        Returns what became of the claim, and the seconds that the job has left.
+        """
         args = [assignment.step, assignment.attempt, token, pod, seconds]
-        answer: Claim = self._connection.run("claim", keys(assignment.job), args)
-        return answer
+        claim, left = self._connection.run("claim", keys(assignment.job), args)
+        return claim, float(left)
+
+    def scheduled(self, job: str, steps: Sequence[str]) -> set[str]:
+        """Return those of the steps that are to be tried again at a time that is set."""
+        if not steps:
+            return set()
+        members = [f"{job} {step}" for step in steps]
+        times: Any = self._connection.ask(lambda client: client.zmscore(names.DUE, members))
+        return {step for step, time in zip(steps, times, strict=True) if time is not None}
+
+    def not_due(self, job: str, step: str) -> None:
+        """Take a step off the list of those to be tried again."""
+        self._connection.ask(lambda client: client.zrem(names.DUE, f"{job} {step}"))
+
+    def open(self, job: str) -> list[str]:
+        """Return the ids of a job's steps that have not ended."""
+        found: Any = self._connection.ask(lambda client: client.smembers(names.open_steps(job)))
+        return sorted(found)
 
     def finish(self, outcome: Outcome, token: str, events: Sequence[tuple[str, str]] = ()) -> bool:
         """Store an outcome and what happened on the way; False when it does not count."""
@@ -119,18 +146,20 @@ class Steps:
             carried += self._connection.run("decide", keys(job), args)
         return carried
 
-    def renew(self, members: Sequence[str], seconds: float) -> list[str]:
-        """Renew leases; return those that are no longer held."""
-        lost: list[str] = self._connection.run("renew", [], [seconds, *members])
-        return lost
+    def withdraw(self, attempt: Attempt, before: float) -> bool:
+        """Have a step wait again whose message vanished; False when that no longer holds."""
+        data = json.dumps({"act": "republish", "why": "its message is on no queue"})
+        args = [attempt.step, attempt.number, before, data]
+        return bool(self._connection.run("withdraw", keys(attempt.job), args))
 
-    def due(self) -> list[tuple[str, str]]:
-        """Return the job and id of every step whose time to be tried again has come."""
-        seconds, micros = self._connection.ask(lambda client: client.time())
-        members: Any = self._connection.ask(
-            lambda client: client.zrangebyscore(names.DUE, "-inf", seconds + micros / 1e6)
-        )
-        return [(job, step) for job, step in (member.split(" ", 1) for member in members)]
+    def lose(self, attempt: Attempt, outcome: Outcome, tries: int, *, blame: bool) -> Loss:
+        """Take an attempt from its pod; the outcome ends the step when that was its last try."""
+        why = "its lease expired" if blame else "its pod was told to leave"
+        data = json.dumps({"attempt": attempt.number, "why": why, "pod": outcome.pod})
+        args = [attempt.step, attempt.number, attempt.token, tries, int(blame)]
+        args += [outcome.model_dump_json(), data, self._ttl]
+        answer: Loss = self._connection.run("lose", keys(attempt.job), args)
+        return answer
 
     def records(self, job: str, steps: Iterable[str] | None = None) -> dict[str, StepRecord]:
         """Return the records of these steps, or of all."""

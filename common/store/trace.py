@@ -42,9 +42,9 @@ class Trace:
         self._connection = connection
 
     def add(self, job: str, event: str, data: dict[str, Any], step: str = "") -> None:
-        """Append an event to a job's trace."""
+        """Append an event to a job's trace; the trace of an expired job is not begun anew."""
         fields: dict[Any, Any] = {"event": event, "step": step, "data": json.dumps(data)}
-        self._connection.ask(lambda client: client.xadd(names.trace(job), fields))
+        self._connection.ask(lambda c: c.xadd(names.trace(job), fields, nomkstream=True))
 
     def read(self, job: str) -> list[Event]:
         """Return all that has happened to a job so far."""

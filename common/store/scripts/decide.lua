@@ -9,7 +9,8 @@ for i = 1, #ARGV, 5 do
   local from = action == 'skipped' and 'waiting' or 'undecided'
   if record and record.attempt == attempt and record.state == from then
     if action == 'retry' then
-      save_step(step, { state = 'waiting', attempt = attempt + 1 })
+      save_step(step, { state = 'waiting', attempt = attempt + 1, suspect = record.suspect,
+        spared = record.spared })
       redis.call('ZADD', DUE, now() + tonumber(ARGV[i + 3]), due_member(step))
     else
       close_step(step, record, action)

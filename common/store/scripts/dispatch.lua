@@ -11,6 +11,7 @@ for i = 1, #ARGV, 3 do
     record.state, record.queue, record.queued = 'queued', queue, t
     save_step(step, record)
     redis.call('ZADD', WAITING_PREFIX .. queue, t, waiting_member(step, record.attempt))
+    redis.call('SADD', QUEUES, queue)
     redis.call('ZREM', DUE, due_member(step))
     trace('dispatched', step, ARGV[i + 2])
     taken[#taken + 1] = step

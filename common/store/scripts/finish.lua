@@ -3,6 +3,7 @@
 -- ARGV: step, attempt, token, state, outcome, data for the trace, ttl, then pairs of event and data
 local step, attempt, token, state = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local field = attempt_field(step, attempt)
+if not job_state() then return 0 end
 local record = load_step(step)
 local mine = record and record.attempt == attempt and record.token == token
 -- The answer to an earlier call may have got lost; what it stored stands.

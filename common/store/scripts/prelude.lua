@@ -4,6 +4,10 @@
 local JOB, STEPS, OPEN, OUTCOMES, TRACE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local job_id = JOB and string.sub(JOB, #JOB_PREFIX + 1)
 
+-- Redis refuses a script that enlarges a full memory only at its first write. What is under way is
+-- to finish even then, so all but a submission write something that costs nothing first.
+if not REFUSED_WHEN_FULL then redis.call('DEL', 'chargehand:nothing') end
+
 local function now()
   local t = redis.call('TIME')
   return tonumber(t[1]) + tonumber(t[2]) / 1000000
@@ -14,8 +18,9 @@ local function exact(seconds)
   return string.format('%.6f', seconds)
 end
 
+-- A trace begins with its job; one that has expired with it is not begun anew, without an end.
 local function trace(event, step, data)
-  redis.call('XADD', TRACE, '*', 'event', event, 'step', step, 'data', data)
+  redis.call('XADD', TRACE, 'NOMKSTREAM', '*', 'event', event, 'step', step, 'data', data)
 end
 
 local function job_state()
@@ -68,9 +73,24 @@ local function close_step(step, record, state)
   redis.call('SREM', OPEN, step)
 end
 
+local function phase_member(phase, token)
+  return job_id .. ' ' .. phase .. ' ' .. token
+end
+
+-- Tell whether a process holds a phase of the job, by its token.
+local function holds(phase, token)
+  return redis.call('HGET', JOB, 'lease:' .. phase) == token
+end
+
+local function end_phase(phase, token)
+  redis.call('HDEL', JOB, 'lease:' .. phase)
+  redis.call('ZREM', LEASES, phase_member(phase, token))
+end
+
 local function end_job(state)
   redis.call('HSET', JOB, 'state', state, 'ended', exact(now()))
   redis.call('ZREM', LIVE, job_id)
+  redis.call('ZREM', CHECKS, job_id)
   redis.call('XADD', JOB .. ':ended', '*', 'state', state)
   redis.call('EXPIRE', JOB .. ':ended', redis.call('TTL', JOB))
 end

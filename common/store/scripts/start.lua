@@ -1,13 +1,20 @@
--- Take a plan for a job that has none: all its steps wait. Returns 1, or 0 when it has one already.
--- ARGV: plan, ttl, data for the trace, step ids...
+-- Take a plan for a job that has none, from the process that holds its planning: all steps wait.
+-- Returns 1, or 0 when the job has a plan already or another process plans it.
+-- ARGV: plan, ttl, data for the trace, token, step ids...
+local token = ARGV[4]
 if job_state() ~= 'submitted' then return 0 end
+if not holds('plan', token) then
+  trace('refused', '', ARGV[3])
+  return 0
+end
 local ttl = tonumber(ARGV[2])
 redis.call('HSET', JOB, 'state', 'running', 'plan', ARGV[1])
-for i = 4, #ARGV do
+for i = 5, #ARGV do
   redis.call('HSET', STEPS, ARGV[i], '{"state":"waiting","attempt":1}')
   redis.call('SADD', OPEN, ARGV[i])
 end
 redis.call('EXPIRE', STEPS, ttl)
 redis.call('EXPIRE', OPEN, ttl)
+end_phase('plan', token)
 trace('planned', '', ARGV[3])
 return 1

@@ -14,4 +14,6 @@ elseif state == 'running' then
   redis.call('HSET', JOB, 'stopped', ARGV[1], 'state', 'aggregating')
   trace('stopped', '', ARGV[2])
 end
+-- A job past its deadline is not overdue a second time.
+if redis.call('ZSCORE', LIVE, job_id) then redis.call('ZADD', LIVE, '+inf', job_id) end
 return job_state()
