@@ -11,9 +11,15 @@ from typing import Any
 from celery.platforms import SecurityWarning
 
 from common.broker import make_app
-from common.errors import InputError
 
-CHATTY = ("celery.worker.strategy", "celery.app.trace", "kombu", "amqp", "tornado.access")
+CHATTY = (
+    "celery.worker.strategy",
+    "celery.worker.control",
+    "celery.app.trace",
+    "kombu",
+    "amqp",
+    "tornado.access",
+)
 
 
 def supervise(slots: int) -> None:
@@ -38,15 +44,22 @@ def flower(address: str, port: int) -> None:
 
 def log() -> None:
     """Log to standard error, one line for each event, without the libraries' own chatter."""
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=logging.INFO, format=form, stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
+class _OneLine(logging.Formatter):
+    """Keeps a message on one line; only the traceback of a fault has more."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
+        """Return the message without the line feeds that Celery and Flower put in."""
+        return " ".join(super().formatMessage(record).split())
+
+
 def _work(app: Any, queues: Sequence[str], slots: int, name: str) -> None:
-    if slots < 1:
-        raise InputError(f"--slots {slots}: a process needs at least one slot")
     log()
     if os.geteuid() == 0:
         # Celery says the same in nine lines, and exits where a container has no choice.
@@ -56,5 +69,6 @@ def _work(app: Any, queues: Sequence[str], slots: int, name: str) -> None:
     # Several processes of a pool may share a host: the name tells them apart in Flower.
     node = f"{name}-{os.getpid()}@{socket.gethostname()}"
     options = [f"--concurrency={slots}", f"--queues={','.join(queues)}", f"--hostname={node}"]
-    options += ["--loglevel=INFO", "--without-gossip", "--without-mingle"]
+    # With events from the start, Flower knows the first tasks, too: it asks for them only later.
+    options += ["--task-events", "--loglevel=INFO", "--without-gossip", "--without-mingle"]
     app.worker_main(["--quiet", "worker", "--pool=threads", *options])

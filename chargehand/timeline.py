@@ -10,7 +10,7 @@ from common.store import Event
 def as_json(events: Iterable[Event]) -> str:
     """Return the events one by one, with their time in seconds."""
     rows = [{"time": e.time, "event": e.event, "step": e.step, **e.data} for e in events]
-    return json.dumps(rows, indent=2)
+    return json.dumps(rows, indent=2) + "\n"
 
 
 def as_chrome(events: Iterable[Event]) -> str:
@@ -18,7 +18,7 @@ def as_chrome(events: Iterable[Event]) -> str:
     timeline = _Timeline()
     for event in events:
         timeline.take(event)
-    return json.dumps({"displayTimeUnit": "ms", "traceEvents": timeline.entries()}, indent=1)
+    return json.dumps({"displayTimeUnit": "ms", "traceEvents": timeline.entries()}, indent=1) + "\n"
 
 
 class _Timeline:
@@ -46,17 +46,18 @@ class _Timeline:
             case "tool":
                 # Tool calls reach the trace with their outcome: when they ended is in their data.
                 start, pod = self._started.get(event.step, (at, 0))
-                begin = start + round((event.data["at"] - event.data["seconds"]) * 1e6)
-                length = round(event.data["seconds"] * 1e6)
-                self._add(event.data["tool"], begin, length, pod, row, event)
-            case "outcome" if event.step in self._started:
+                # The trace's own times are whole milliseconds: a call must not outlast its step.
+                end = min(at, start + round(event.data["at"] * 1e6))
+                begin = max(start, end - round(event.data["seconds"] * 1e6))
+                self._add(event.data["tool"], begin, end - begin, pod, row, event)
+            case "outcome" | "lost" if event.step in self._started:
                 begin, pod = self._started.pop(event.step)
                 self._add(event.step, begin, at - begin, pod, row, event)
             case name:
                 self._instant(f"{name} {event.step}".strip(), at, 0, row)
 
     def _add(self, name: str, at: int, length: int, pod: int, row: int, event: Event) -> None:
-        entry = {"name": name, "cat": event.event, "ph": "X", "ts": at, "dur": max(1, length)}
+        entry = {"name": name, "cat": event.event, "ph": "X", "ts": at, "dur": length}
         self._entries.append({**entry, "pid": pod, "tid": row, "args": event.data})
 
     def _instant(self, name: str, at: int, pod: int, row: int) -> None:

@@ -15,7 +15,7 @@ from common.contracts import (
     Result,
     Usage,
 )
-from common.states import JobState
+from common.states import JobState, StepState
 from common.store import JobRecord, StepRecord
 from supervisor.graph import Graph
 from supervisor.merge import merge
@@ -110,18 +110,16 @@ def gap_of(
                 "message": body.message,
             }
         )
-    reason, message = _lost(record, body, stopped, graph.steps[step].depends_on)
+    reason, message = _lost(record, body, stopped)
     return Gap(step=step, specialist=specialist, kind="lost", reason=reason, message=message)
 
 
-def _lost(
-    record: StepRecord, body: Failure | None, stopped: str, needed: tuple[str, ...]
-) -> tuple[str, str]:
+def _lost(record: StepRecord, body: Failure | None, stopped: str) -> tuple[str, str]:
     if body is not None:
         return body.reason, f"{body.message} (try {record.attempt})"
-    if stopped:
-        return stopped, "the job was stopped before this step had ended"
-    return record.state, f"not run: it needs {', '.join(needed)}, and that came to nothing"
+    if record.state is StepState.CANCELLED:
+        return stopped, record.why or "the job was stopped before this step had ended"
+    return record.state, record.why or "it was not run"
 
 
 def text(graph: Graph, results: Mapping[str, Result]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from common.contracts import Escalation, Failure, Outcome, Result
 from common.contracts.team import Team
 from common.states import StepState
-from common.store import Decision
+from common.store import Decision, StepRecord
 from supervisor.graph import Graph
 
 FIRST_DELAY = 1.0
@@ -30,7 +30,7 @@ def about(outcome: Outcome, tries: int) -> Decision:
 
 
 def skips(
-    graph: Graph, team: Team, lost: Iterable[str], states: Mapping[str, StepState]
+    graph: Graph, team: Team, lost: Iterable[str], records: Mapping[str, StepRecord]
 ) -> list[Decision]:
     """Return the waiting steps that cannot run because one that they need is lost."""
     if team.when_lost == "run":
@@ -38,9 +38,15 @@ def skips(
     gone = set(lost)
     below = graph.below(gone)
     return [
-        Decision(step, 1, "skipped", f"needs {', '.join(_missing(graph, step, gone | below))}")
+        Decision(
+            step,
+            records[step].attempt,
+            "skipped",
+            f"it needs {', '.join(_missing(graph, step, gone | below))}, which came to nothing",
+            state=StepState.WAITING,
+        )
         for step in sorted(below)
-        if states.get(step) is StepState.WAITING
+        if step in records and records[step].state is StepState.WAITING
     ]
 
 

@@ -1,37 +1,73 @@
 """Publish steps that are ready: one chord for those that feed the same dependents."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from common import crash, names
 from common.broker import Message, join_call
 from common.contracts import Assignment, Document, Result, Step, Upstream
-from common.store import blobs
+from common.states import StepState
+from common.store import Decision, Routed, blobs
 from supervisor.office import Case, Office
-from supervisor.route import route
+from supervisor.route import Refused, route
 
 
 def dispatch(office: Office, case: Case, steps: Sequence[Step]) -> None:
     """Publish these steps. A step that is not waiting any more is left alone."""
-    routed = {r.step: r for r in route(steps, case.team)}
+    if not steps:
+        return
+    choices = choose(office, case, steps)
+    routed = {choice.step: choice for choice in choices if isinstance(choice, Routed)}
     taken = office.store.steps.dispatch(case.id, list(routed.values()))
     crash.point("dispatch-stored")
     ready = [step for step in steps if step.id in taken]
     upstream = _upstream(office, case, ready)
     documents = {document.path: document for document in case.spec.documents}
     for group in case.graph.groups(ready):
-        headers = [
-            _message(
-                assignment(case, step, taken[step.id], documents, upstream), routed[step.id].queue
-            )
-            for step in group
-        ]
+        headers = []
+        for step in group:
+            to = routed[step.id]
+            made = assignment(case, step, to.specialist, taken[step.id], documents, upstream)
+            headers.append(_message(made, to.queue))
         office.broker.publish_chord(headers, join_call(case.id, group[0].id))
         crash.point("dispatch-halfway")
+    _refuse(office, case, [choice for choice in choices if isinstance(choice, Refused)])
+
+
+def choose(
+    office: Office, case: Case, steps: Sequence[Step], *, probing: bool = True
+) -> list[Routed | Refused]:
+    """Return where each step goes now; one that only asks must not take up a probe."""
+    team, store = case.team, office.store
+    asked = {step.specialist for step in steps}
+    named = asked.union(*(team.specialists[name].backups for name in asked))
+    loads = store.loads.read(sorted({team.queue(name) for name in named}))
+    broken = store.breakers.open(team.name, named)
+    probe = partial(store.breakers.probe, team.name) if probing else _no_probe
+    return route(steps, team, loads, broken, probe)
+
+
+def _no_probe(_specialist: str) -> bool:
+    return False
+
+
+def _refuse(office: Office, case: Case, refused: Sequence[Refused]) -> None:
+    """Fail steps that nobody is to do now, and have what hangs on them decided."""
+    if not refused:
+        return
+    records = office.store.steps.records(case.id, [each.step for each in refused])
+    failed = [
+        Decision(r.step, records[r.step].attempt, "failed", r.why, state=StepState.WAITING)
+        for r in refused
+    ]
+    for step in office.store.steps.decide(case.id, failed):
+        office.broker.publish(join_call(case.id, step, alone=True))
 
 
 def assignment(
     case: Case,
     step: Step,
+    specialist: str,
     attempt: int,
     documents: Mapping[str, Document],
     upstream: Mapping[str, Upstream],
@@ -43,8 +79,8 @@ def assignment(
         step=step.id,
         attempt=attempt,
         team=case.team.name,
-        specialist=step.specialist,
-        tools=case.team.specialists[step.specialist].tools,
+        specialist=specialist,
+        tools=case.team.specialists[specialist].tools,
         instruction=step.instruction,
         context=step.context,
         criterion=step.criterion,

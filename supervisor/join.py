@@ -59,8 +59,7 @@ def _lost(office: Office, case: Case, gone: Iterable[str]) -> list[str]:
 
 def _skip(office: Office, case: Case, lost: list[str]) -> None:
     below = office.store.steps.records(case.id, sorted(case.graph.below(lost)))
-    states = {step: record.state for step, record in below.items()}
-    office.store.steps.decide(case.id, skips(case.graph, case.team, lost, states))
+    office.store.steps.decide(case.id, skips(case.graph, case.team, lost, below))
 
 
 def go_on(office: Office, case: Case, step: str) -> None:

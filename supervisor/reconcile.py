@@ -5,7 +5,7 @@ Every act here may be done twice, or while the fast path does the same: the stor
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from pydantic import ValidationError
@@ -15,8 +15,8 @@ from common.broker import supervisor_call
 from common.contracts import Failure, Outcome
 from common.errors import ChargehandError, UnknownJob
 from common.states import JobState, StepState
-from common.store import Attempt, Attention, Lost, StepRecord
-from supervisor.dispatch import dispatch
+from common.store import Attempt, Attention, Lost, Routed, StepRecord
+from supervisor.dispatch import choose, dispatch
 from supervisor.graph import ready
 from supervisor.join import conclude, join
 from supervisor.office import Case, Office
@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 SETTLED = 1.0
 """Seconds after an outcome in which its join may still be on its way."""
+
+MOVES = ("no live pod", "breaker open")
+"""Reasons to take a step away from the queue that it waits on."""
 
 Act = tuple[str, Callable[[], None]]
 
@@ -87,9 +90,10 @@ def _lost_outcome(case: Case, attempt: Attempt, record: StepRecord, tries: int) 
     message = f"its pod was lost while it ran (last: {record.pod}), {tries} times"
     return Outcome(
         job=attempt.job,
+        team=case.team.name,
         step=attempt.step,
         attempt=attempt.number,
-        specialist=case.graph.steps[attempt.step].specialist,
+        specialist=record.specialist,
         engine="rules",
         pod=record.pod,
         seconds=0.0,
@@ -99,14 +103,22 @@ def _lost_outcome(case: Case, attempt: Attempt, record: StepRecord, tries: int) 
 
 def _republish(office: Office, attempt: Attempt, before: float) -> None:
     """Publish a step again whose message has vanished."""
+    _move(office, attempt, before, "republish", "its message is on no queue")
+
+
+def _move(office: Office, attempt: Attempt, before: float, act: str, why: str) -> None:
+    """Take a step back from its queue, and dispatch it anew."""
     case = office.case(attempt.job)
-    if case is not None and office.store.steps.withdraw(attempt, before):
+    if case is not None and office.store.steps.withdraw(attempt, before, act, why):
         dispatch(office, case, [case.graph.steps[attempt.step]])
 
 
 def _end(office: Office, job: str) -> None:
     """End a job past its deadline with what there is."""
-    if office.store.jobs.stop(job, "deadline") is JobState.AGGREGATING:
+    queued = [r.queue for r in office.store.steps.records(job).values() if r.queue]
+    loads = office.store.loads.read(sorted(set(queued)))
+    deserted = [queue for queue, load in loads.items() if load.slots == 0]
+    if office.store.jobs.stop(job, "deadline", deserted) is JobState.AGGREGATING:
         office.broker.publish(supervisor_call(names.AGGREGATE, f"job={job}", job=job))
 
 
@@ -136,15 +148,34 @@ def _look_at_steps(office: Office, case: Case, settled: float) -> None:
         if record.state is StepState.UNDECIDED and (record.ended or 0.0) < before:
             _traced(office, case, "join", step, "it came back and nothing was decided")
             join(office, case.id, step, alone=True)
+    _dispatch_stranded(office, case, records, before)
+    _leave_bad_queues(office, case, records)
+
+
+def _dispatch_stranded(
+    office: Office, case: Case, records: Mapping[str, StepRecord], before: float
+) -> None:
     ended = [s for s, r in records.items() if r.state.ended and (r.ended or 0.0) < before]
     waiting = [s for s, r in records.items() if r.state is StepState.WAITING]
     scheduled = office.store.steps.scheduled(case.id, waiting)
     stranded = ready(case.graph, [s for s in waiting if s not in scheduled], ended)
-    for each in stranded:
-        _traced(office, case, "dispatch", each.id, "all that it needs has ended")
+    for step in stranded:
+        _traced(office, case, "dispatch", step.id, "all that it needs has ended")
     dispatch(office, case, stranded)
     if len(ended) == len(records):
         conclude(office, case.id)
+
+
+def _leave_bad_queues(office: Office, case: Case, records: Mapping[str, StepRecord]) -> None:
+    """Move steps that wait on a queue which went bad after they were put there."""
+    queued = {s: r for s, r in records.items() if r.state is StepState.QUEUED}
+    steps = [case.graph.steps[step] for step in queued]
+    for choice in choose(office, case, steps, probing=False):
+        record = queued[choice.step]
+        if isinstance(choice, Routed) and choice.reason in MOVES and choice.queue != record.queue:
+            attempt = Attempt(case.id, choice.step, record.attempt)
+            why = f"{record.queue}: {choice.reason}"
+            _move(office, attempt, record.queued or 0.0, "move", why)
 
 
 def _traced(office: Office, case: Case, act: str, step: str, why: str) -> None:

@@ -60,6 +60,7 @@ class Pod:
         """Return what would end a step on its last try, which giving it back never is."""
         return Outcome(
             job=attempt.job,
+            team="unknown",
             step=attempt.step,
             attempt=attempt.number,
             specialist="unknown",

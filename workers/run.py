@@ -44,6 +44,7 @@ def run(
     body = attempt(assignment, work, note, fetch=fetch, stopped=stopped, left=left)
     outcome = Outcome(
         job=assignment.job,
+        team=assignment.team,
         step=assignment.step,
         attempt=assignment.attempt,
         specialist=assignment.specialist,

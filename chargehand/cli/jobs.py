@@ -6,17 +6,12 @@ from typing import Annotated, Literal
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
-from rich.table import Table
 
-from chargehand import collect, timeline
-from chargehand.cli.output import Format, write
-from chargehand.client import Client
-from chargehand.progress import shown
-from chargehand.stack import local
+from chargehand import collect, progress, timeline
+from chargehand.cli import reach
+from chargehand.cli.output import Format, Told, add_row, line, put, put_table, table, write
 from common.contracts import Document, Job
 from common.errors import ChargehandError, InputError
-from common.settings import settings
 from common.states import JobState
 from common.store import JobRecord
 
@@ -27,10 +22,6 @@ def add_to(app: typer.Typer) -> None:
     """Add these commands."""
     for command in (submit, jobs, show, watch, trace, report, cancel):
         app.command()(command)
-
-
-def _client() -> Client:
-    return Client(local.require(), settings().teams)
 
 
 def submit(
@@ -45,13 +36,12 @@ def submit(
     ] = None,
 ) -> None:
     """Submit a job to a team; print its id."""
-    client = _client()
+    client = reach.client()
     job_id = client.submit(_job(team, request, input or [], key))
     if not wait:
-        typer.echo(job_id)
+        put(f"{job_id}\n")
         return
-    for _ in shown(client.events(job_id), Console(stderr=True)):
-        pass
+    progress.show(job_id, client.events(job_id), Told())
     _print_report(client.get(job_id), "text")
 
 
@@ -75,16 +65,13 @@ def jobs(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at the most.")] = 20,
 ) -> None:
     """List the newest jobs."""
-    table = Table(box=None, pad_edge=False)
-    for name in ("id", "team", "state", "submitted", "seconds", "request"):
-        table.add_column(name, no_wrap=name == "id", overflow="ellipsis")
-    for record in _client().recent(limit):
+    rows = table("id", "team", "state", "submitted", "seconds", "request")
+    for record in reach.client().recent(limit):
         seconds = f"{record.ended - record.created:.1f}" if record.ended else ""
-        request = " ".join(record.spec.request.split())[:60]
-        table.add_row(
-            record.id, record.team.name, _state(record), _clock(record.created), seconds, request
-        )
-    Console().print(table)
+        when, request = _clock(record.created), record.spec.request
+        cells = (record.id, record.team.name, _state(record), when, seconds, request[:200])
+        add_row(rows, *cells)
+    put_table(rows)
 
 
 def _clock(seconds: float) -> str:
@@ -98,33 +85,34 @@ def _state(record: JobRecord) -> str:
 
 def show(job: Id) -> None:
     """Show where a job and its steps stand."""
-    client = _client()
+    client = reach.client()
     record = client.get(job)
-    console = Console()
-    console.print(f"{record.id}  {record.team.name}  {_state(record)}", markup=False)
-    console.print(f"request: {record.spec.request}", markup=False)
-    if record.error:
-        console.print(f"error: {record.error}", markup=False)
-    table = Table(box=None, pad_edge=False)
-    for name in ("step", "state", "try", "queue", "pod", "seconds"):
-        table.add_column(name, overflow="fold")
+    rows = table("step", "state", "try", "queue", "pod", "seconds")
     for name, step in sorted(client.steps(job).items()):
         seconds = f"{step.ended - step.started:.2f}" if step.ended and step.started else ""
-        table.add_row(name, step.state, str(step.attempt), step.queue, step.pod, seconds)
-    console.print(table)
-    if record.report:
-        console.print(f"report: {record.report.summary}", markup=False)
-        for gap in record.report.gaps:
-            console.print(f"gap: {gap.step}: {gap.reason}: {gap.message}", markup=False)
+        cells = (name, step.state, str(step.attempt), step.queue, step.pod, seconds)
+        add_row(rows, *cells)
+    head = [f"{record.id}  {record.team.name}  {_state(record)}", f"request: {record.spec.request}"]
+    put_table(*map(line, head + _error(record)), rows, *map(line, _told(record)))
+
+
+def _error(record: JobRecord) -> list[str]:
+    return [f"error: {record.error}"] if record.error else []
+
+
+def _told(record: JobRecord) -> list[str]:
+    if record.report is None:
+        return []
+    gaps = [f"gap: {gap.step}: {gap.reason}: {gap.message}" for gap in record.report.gaps]
+    return [f"report: {record.report.summary}", *gaps]
 
 
 def watch(job: Id) -> None:
     """Follow a job until it has ended."""
-    client = _client()
-    for _ in shown(client.events(job), Console(stderr=True)):
-        pass
+    client = reach.client()
+    progress.show(job, client.events(job), Told())
     record = client.get(job)
-    typer.echo(f"{record.id} {_state(record)}")
+    put(f"{record.id} {_state(record)}\n")
     raise typer.Exit(_exit_code(record))
 
 
@@ -135,8 +123,8 @@ def trace(
     ] = "json",
 ) -> None:
     """Print what happened to a job."""
-    events = _client().trace(job)
-    typer.echo(timeline.as_chrome(events) if format == "chrome" else timeline.as_json(events))
+    events = reach.client().trace(job)
+    put(timeline.as_chrome(events) if format == "chrome" else timeline.as_json(events))
 
 
 def report(
@@ -144,7 +132,7 @@ def report(
     format: Format = "text",  # noqa: A002 - it names the option
 ) -> None:
     """Print the report of a job that has ended."""
-    _print_report(_client().get(job), format)
+    _print_report(reach.client().get(job), format)
 
 
 def _print_report(record: JobRecord, form: str) -> None:
@@ -164,4 +152,4 @@ def _exit_code(record: JobRecord) -> int:
 
 def cancel(job: Id) -> None:
     """Stop a job; its report will say what was done until then."""
-    typer.echo(f"{job} {_client().cancel(job)}")
+    put(f"{job} {reach.client().cancel(job)}\n")

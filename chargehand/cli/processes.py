@@ -1,14 +1,20 @@
 """Commands that start processes: one each for a deployment, or all of them on this machine."""
 
 import sys
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
 from chargehand import doctor as diagnosis
 from chargehand import serve
+from chargehand.cli.output import put
 from chargehand.stack import local, pools
+from chargehand.stack.port import check_free
+from common.errors import InputError
 from common.settings import settings
+
+Slots = Annotated[int, typer.Option(min=1, help="Steps that one process runs at once.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,7 +28,7 @@ def up(
         list[str] | None,
         typer.Option(help="Processes of a pool, as in security=3; may be repeated."),
     ] = None,
-    slots: Annotated[int, typer.Option(help="Steps that one process runs at once.")] = local.SLOTS,
+    slots: Slots = local.SLOTS,
     flower_port: Annotated[int, typer.Option(help="Where Flower listens.")] = local.FLOWER_PORT,
 ) -> None:
     """Start the whole local stack, and keep it running until Ctrl-C."""
@@ -30,7 +36,7 @@ def up(
 
 
 def supervisor(
-    slots: Annotated[int, typer.Option(help="Jobs that it plans or joins at once.")] = 4,
+    slots: Annotated[int, typer.Option(min=1, help="Jobs that it plans or joins at once.")] = 4,
 ) -> None:
     """Start one supervisor process."""
     serve.supervise(slots)
@@ -38,7 +44,7 @@ def supervisor(
 
 def worker(
     specialists: Annotated[list[str], typer.Argument(help="Specialists whose steps it takes.")],
-    slots: Annotated[int, typer.Option(help="Steps that it runs at once.")] = local.SLOTS,
+    slots: Slots = local.SLOTS,
 ) -> None:
     """Start one worker process for one or more specialists."""
     serve.work(pools.named(settings().teams, specialists), slots)
@@ -49,11 +55,16 @@ def flower(
     address: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
 ) -> None:
     """Start Flower, which shows tasks and workers."""
+    if not find_spec("flower"):
+        raise InputError(
+            "Flower is not installed; it comes with `pip install 'chargehand[flower]'`"
+        )
+    check_free(port, "--port")
     serve.flower(address, port)
 
 
 def doctor() -> None:
     """Say what is missing or misconfigured on this machine."""
     checks = diagnosis.examine(settings())
-    typer.echo(diagnosis.render(checks))
-    raise typer.Exit(1 if any(check.level == "missing" for check in checks) else 0)
+    put(f"{diagnosis.render(checks)}\n")
+    raise typer.Exit(diagnosis.exit_code(checks))

@@ -3,21 +3,19 @@
 import difflib
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from chargehand import collect
-from chargehand.cli.output import Format, write
+from chargehand import collect, progress
+from chargehand.cli import reach
+from chargehand.cli.output import Format, Told, add_row, put, table, write
 from chargehand.client import Client
 from chargehand.collect import diffs
-from chargehand.progress import shown
-from chargehand.stack import local
-from common.contracts import Job, Plan, Report, Severity, Team
+from chargehand.collect.content import megabytes
+from common.contracts import Job, Plan, Report, Severity
 from common.errors import ChargehandError, InputError
 from common.settings import settings
 from common.store import JobRecord
@@ -28,13 +26,20 @@ from supervisor.submit import team_of
 TEAM = "code_review"
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "pull_request"
 
-Paths = Annotated[list[Path] | None, typer.Argument(help="Files or folders to review whole.")]
-Base = Annotated[str | None, typer.Option(help="Review what changed since this git ref.")]
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="PATH", help="Files or folders to review whole."),
+]
+Base = Annotated[
+    str | None, typer.Option(metavar="REF", help="Review what changed since this git ref.")
+]
 Diff = Annotated[
-    str | None, typer.Option(help="Review a unified diff: a file, or - for standard input.")
+    str | None,
+    typer.Option(metavar="FILE", help="Review a unified diff: a file, or - for standard input."),
 ]
 Lens = Annotated[
-    list[str] | None, typer.Option(help="Only these specialists, as in security,style.")
+    list[str] | None,
+    typer.Option(metavar="NAMES", help="Only these specialists, as in security,style."),
 ]
 MinConfidence = Annotated[
     int, typer.Option(min=0, max=100, help="Leave out findings that are less certain.")
@@ -62,9 +67,7 @@ def review(
 ) -> None:
     """Review a change, a diff or whole files."""
     job = _job(paths, base, diff, lens, min_confidence)
-    report = reviewed(job)
-    write(format, report)
-    raise typer.Exit(exit_code(report, fail_on))
+    raise typer.Exit(exit_code(reviewed(job, format), fail_on))
 
 
 def plan(
@@ -76,18 +79,16 @@ def plan(
 ) -> None:
     """Print the plan of a review as JSON; run nothing."""
     job = _job(paths, base, diff, lens, min_confidence)
-    typer.echo(planning.make(job, team_of(job, settings().teams)).model_dump_json(indent=2))
+    made = planning.make(job, team_of(job, settings().teams))
+    put(f"{made.model_dump_json(indent=2)}\n")
 
 
 def demo() -> None:
     """Review the example pull request that ships with the source."""
     job = example()
     team = team_of(job, settings().teams)
-    console = Console(stderr=True)
-    console.print(plan_table(planning.make(job, team)))
-    report = reviewed(job)
-    write("text", report)
-    raise typer.Exit(0 if report.state == "complete" else 3)
+    Told().print(plan_table(planning.make(job, team)))
+    raise typer.Exit(exit_code(reviewed(job, "text"), "never"))
 
 
 def example() -> Job:
@@ -109,37 +110,27 @@ def _file_diffs(before: Path, after: Path) -> Iterator[str]:
         yield from difflib.unified_diff(lines, new, source, f"b/{name}")
 
 
-def reviewed(job: Job) -> Report:
-    """Run a review to its end, on the running stack or on one for this review alone."""
+def reviewed(job: Job, form: str) -> Report:
+    """Run and print a review, on the running stack or on one for this review alone."""
     team = team_of(job, settings().teams)
-    with stack(team) as url:
-        record = followed(Client(url, settings().teams), job)
-    if record.report is None:
-        raise ChargehandError(f"job {record.id} {record.state}: {record.error}")
+    with reach.stack(team) as client:
+        record = followed(client, job)
+        if record.report is None:
+            raise ChargehandError(f"job {record.id} {record.state}: {record.error}")
+        # Not after the stack has stopped: that takes a second.
+        write(form, record.report)
     return record.report
-
-
-@contextmanager
-def stack(team: Team) -> Iterator[str]:
-    """Give the URL of the stack to use; one that has to be started is stopped again."""
-    url = local.connect()
-    if url is not None:
-        yield url
-        return
-    with local.one_shot(team) as own:
-        yield own
 
 
 def followed(client: Client, job: Job) -> JobRecord:
     """Submit a job, show its progress on standard error, and return it when it has ended."""
     job_id = client.submit(job)
-    console = Console(stderr=True)
+    told = Told()
     try:
-        for _ in shown(client.events(job_id), console):
-            pass
+        progress.show(job_id, client.events(job_id), told)
     except KeyboardInterrupt:
         client.cancel(job_id)
-        console.print(f"cancelled job {job_id}")
+        told.print(f"cancelled job {job_id}")
         raise
     return client.get(job_id)
 
@@ -155,12 +146,12 @@ def exit_code(report: Report, fail_on: Severity | Literal["never"]) -> int:
 
 def plan_table(plan: Plan) -> Table:
     """Return a plan as a table for people."""
-    table = Table(title=plan.goal, title_justify="left", box=None, pad_edge=False)
-    for name in ("step", "specialist", "looks at"):
-        table.add_column(name, overflow="fold")
+    rows = table("step", "specialist", "files", "looks at", title=plan.goal)
     for step in plan.steps:
-        table.add_row(step.id, step.specialist, ", ".join(part.path for part in step.inputs))
-    return table
+        paths = list(dict.fromkeys(part.path for part in step.inputs))
+        cells = (step.id, step.specialist, str(len(paths)), ", ".join(paths))
+        add_row(rows, *cells)
+    return rows
 
 
 def _job(
@@ -187,18 +178,25 @@ def _review_of(collected: collect.Collected, lens: list[str] | None, min_confide
         request=f"Review {collected.label}",
         documents=collected.documents,
         excluded=collected.excluded,
-        specialists=tuple(name for part in lens or () for name in part.split(",") if name),
+        specialists=_specialists(lens or []),
         min_confidence=min_confidence,
     )
 
 
+def _specialists(lens: list[str]) -> tuple[str, ...]:
+    names = tuple(name for part in lens for name in part.replace(",", " ").split())
+    if lens and not names:
+        raise InputError("--lens names no specialist; give some, as in --lens security,style")
+    return names
+
+
 def _read(diff: str) -> bytes:
-    """Read a diff, a little beyond what is accepted at the most: the rest is refused anyway."""
-    limit = diffs.LIMIT + 1
-    if diff == "-":
-        return sys.stdin.buffer.read(limit)
+    """Return a diff; of one that is too large, no more is read than tells so."""
     try:
-        with Path(diff).open("rb") as file:
-            return file.read(limit)
+        with sys.stdin.buffer if diff == "-" else Path(diff).open("rb") as file:
+            text = file.read(diffs.LIMIT + 1)
     except OSError as error:
         raise InputError(f"--diff {diff}: cannot be read: {error.strerror}") from None
+    if len(text) > diffs.LIMIT:
+        raise InputError(f"--diff {diff}: is larger than {megabytes(diffs.LIMIT)}; split it")
+    return text

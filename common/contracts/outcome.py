@@ -51,9 +51,11 @@ class Outcome(Contract):
 
     v: Version = 1
     job: JobId
+    team: Name
     step: StepId
     attempt: int = Field(ge=1)
     specialist: Name
+    """Who did it, which may be a backup of the one that the plan names."""
     engine: Engine
     pod: str
     seconds: float = Field(ge=0)

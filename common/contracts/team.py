@@ -25,6 +25,8 @@ class Specialist(Contract):
     """What must be at hand for this specialist to be of use."""
     queue: Name | None = None
     """Its queue; the specialist's own name unless given."""
+    backups: tuple[Name, ...] = ()
+    """Specialists that do its steps, each in its own way, when it cannot do them soon enough."""
     tier: Tier = "sonnet"
     budget: Budget = Budget()
 
@@ -63,6 +65,15 @@ class TeamLimits(Contract):
     """How often a step is attempted before it is given up."""
 
 
+class Routing(Contract):
+    """When a step goes to a backup."""
+
+    by: Literal["load", "static"] = "load"
+    """`static` always takes the specialist that the plan names."""
+    overflow_seconds: float = Field(default=5.0, ge=0, allow_inf_nan=False)
+    """A backup is taken when the wait would be longer than this."""
+
+
 class Team(Contract):
     """A roster, how to plan, how to aggregate, and limits."""
 
@@ -74,7 +85,21 @@ class Team(Contract):
     specialists: dict[Name, Specialist] = Field(min_length=1)
     when_lost: Literal["skip", "run"] = "skip"
     """What becomes of a step when one that it depends on is lost."""
+    routing: Routing = Routing()
     limits: TeamLimits = TeamLimits()
+
+    @model_validator(mode="after")
+    def _sound_backups(self) -> Self:
+        for name, specialist in self.specialists.items():
+            for backup in specialist.backups:
+                if backup == name:
+                    raise ValueError(f"specialists.{name}.backups: it names itself; remove that")
+                if backup not in self.specialists:
+                    known = ", ".join(sorted(self.specialists))
+                    raise ValueError(
+                        f"specialists.{name}.backups: no specialist {backup!r}; known are: {known}"
+                    )
+        return self
 
     @model_validator(mode="after")
     def _known_specialists(self) -> Self:

@@ -4,19 +4,23 @@ import redis
 
 from common.settings import settings
 from common.store.blobs import Blobs
+from common.store.breakers import Breaker, Breakers
 from common.store.connection import Connection, connect
 from common.store.fleet import Attempt, Attention, Fleet, Lost, PodFacts
 from common.store.jobs import JobRecord, Jobs
+from common.store.loads import Load, Loads
 from common.store.steps import Claim, Decision, Routed, StepRecord, Steps
 from common.store.trace import Event, Trace
 
 __all__ = [
     "Attempt",
     "Attention",
+    "Breaker",
     "Claim",
     "Decision",
     "Event",
     "JobRecord",
+    "Load",
     "Lost",
     "PodFacts",
     "Routed",
@@ -35,6 +39,8 @@ class Store:
         self.blobs = Blobs(connection, ttl)
         self.trace = Trace(connection)
         self.fleet = Fleet(connection)
+        self.loads = Loads(connection)
+        self.breakers = Breakers(connection)
 
     @classmethod
     def open(cls, patience: float, url: str | None = None) -> "Store":

@@ -27,6 +27,10 @@ LUA_NAMES = (
     "PODS",
     "POD_FACTS",
     "RECONCILER",
+    "RUNNING",
+    "TIMES",
+    "FLOW",
+    "BREAKERS",
     "JOB_PREFIX",
     "WAITING_PREFIX",
 )

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -90,9 +90,15 @@ class Jobs:
         """Move a job whose steps have all ended to aggregation; tell whether it is there."""
         return bool(self._connection.run("conclude", keys(job_id), []))
 
-    def stop(self, job_id: str, why: Literal["cancelled", "deadline"]) -> JobState:
-        """End a job's open steps; what there is will be aggregated. Return its state now."""
-        state = self._connection.run("stop", keys(job_id), [why, json.dumps({"why": why})])
+    def stop(
+        self, job_id: str, why: Literal["cancelled", "deadline"], deserted: Iterable[str] = ()
+    ) -> JobState:
+        """End a job's open steps; what there is will be aggregated. Return its state now.
+
+        Steps on one of the `deserted` queues are told to have waited for a pod in vain.
+        """
+        args = [why, json.dumps({"why": why}), *deserted]
+        state = self._connection.run("stop", keys(job_id), args)
         if state is None:
             raise UnknownJob(job_id)
         return JobState(state)

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from common import names
-from common.contracts import Assignment, Failure, Outcome, Result
+from common.contracts import Assignment, Outcome, Result
 from common.states import StepState
+from common.store.breakers import FAILURES_IN_A_ROW, breaker_name, lesson
 from common.store.connection import Connection
 from common.store.fleet import Attempt
 from common.store.jobs import keys
@@ -29,6 +30,8 @@ class StepRecord(BaseModel):
 
     state: StepState
     attempt: int
+    specialist: str = ""
+    """Who does it: the one that the plan names, or a backup."""
     queue: str = ""
     queued: float | None = None
     token: str = ""
@@ -37,17 +40,22 @@ class StepRecord(BaseModel):
     ended: float | None = None
     suspect: bool = False
     """An earlier attempt was lost with its pod: this step may be what took the pod down."""
+    why: str = ""
+    """Why it ended without an outcome."""
     spared: int = 0
     """How many attempts do not count as tries, because their pod was told to leave."""
 
 
 @dataclass(frozen=True)
 class Routed:
-    """A step with the queue that it goes to, and why."""
+    """A step with the queue that it goes to, who does it there, and why."""
 
     step: str
     queue: str
+    specialist: str
     reason: str
+    loads: str = ""
+    """What the choice was made from, for those who ask later."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +67,26 @@ class Decision:
     action: Literal["retry", "escalated", "failed", "skipped"]
     why: str
     delay: float = 0.0
+    state: StepState = StepState.UNDECIDED
+    """The state that the step must be in for this to hold."""
 
 
 _record = TypeAdapter(StepRecord)
+
+
+def _facts(outcome: Outcome) -> dict[str, Any]:
+    """Return what the trace tells about an outcome."""
+    body = outcome.body
+    facts: dict[str, Any] = {
+        "attempt": outcome.attempt,
+        "kind": body.kind,
+        "engine": outcome.engine,
+        "pod": outcome.pod,
+        "seconds": round(outcome.seconds, 6),
+    }
+    if isinstance(body, Result):
+        return facts | {"findings": len(body.findings), "characters": len(body.text)}
+    return facts | {"reason": body.reason, "message": body.message[:500]}
 
 
 def _batches(items: Sequence[Item]) -> Iterable[Sequence[Item]]:
@@ -81,7 +106,8 @@ class Steps:
         for batch in _batches(routed):
             args: list[Any] = []
             for r in batch:
-                args += [r.step, r.queue, json.dumps({"queue": r.queue, "reason": r.reason})]
+                data = {"queue": r.queue, "specialist": r.specialist, "reason": r.reason}
+                args += [r.step, r.queue, r.specialist, json.dumps(data | {"loads": r.loads})]
             answer = self._connection.run("dispatch", keys(job), args)
             taken.update(zip(answer[::2], answer[1::2], strict=True))
         return taken
@@ -116,23 +142,11 @@ class Steps:
 
     def finish(self, outcome: Outcome, token: str, events: Sequence[tuple[str, str]] = ()) -> bool:
         """Store an outcome and what happened on the way; False when it does not count."""
-        body = outcome.body
-        state = StepState.SUCCEEDED if isinstance(body, Result) else StepState.UNDECIDED
-        data: dict[str, Any] = {
-            "attempt": outcome.attempt,
-            "kind": body.kind,
-            "engine": outcome.engine,
-            "pod": outcome.pod,
-            "seconds": round(outcome.seconds, 6),
-        }
-        if isinstance(body, Result):
-            data |= {"findings": len(body.findings), "characters": len(body.text)}
-        else:
-            data |= {"reason": body.reason, "message": body.message[:500]}
-        if isinstance(body, Failure):
-            data["transient"] = body.transient
-        args = [outcome.step, outcome.attempt, token, state, outcome.model_dump_json()]
-        args += [json.dumps(data), self._ttl, *(part for event in events for part in event)]
+        state = StepState.SUCCEEDED if isinstance(outcome.body, Result) else StepState.UNDECIDED
+        args: list[Any] = [outcome.step, outcome.attempt, token, state, outcome.model_dump_json()]
+        args += [json.dumps(_facts(outcome)), self._ttl, outcome.seconds]
+        args += [breaker_name(outcome.team, outcome.specialist), lesson(outcome), FAILURES_IN_A_ROW]
+        args += [part for event in events for part in event]
         return bool(self._connection.run("finish", keys(outcome.job), args))
 
     def decide(self, job: str, decisions: Sequence[Decision]) -> list[str]:
@@ -142,13 +156,13 @@ class Steps:
             args: list[Any] = []
             for d in batch:
                 data = {"attempt": d.attempt, "action": d.action, "why": d.why, "delay": d.delay}
-                args += [d.step, d.attempt, d.action, d.delay, json.dumps(data)]
+                args += [d.step, d.attempt, d.state, d.action, d.delay, d.why, json.dumps(data)]
             carried += self._connection.run("decide", keys(job), args)
         return carried
 
-    def withdraw(self, attempt: Attempt, before: float) -> bool:
-        """Have a step wait again whose message vanished; False when that no longer holds."""
-        data = json.dumps({"act": "republish", "why": "its message is on no queue"})
+    def withdraw(self, attempt: Attempt, before: float, act: str, why: str) -> bool:
+        """Take a step back from its queue that was put there before; False when it is not there."""
+        data = json.dumps({"act": act, "why": why})
         args = [attempt.step, attempt.number, before, data]
         return bool(self._connection.run("withdraw", keys(attempt.job), args))
 

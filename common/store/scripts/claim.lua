@@ -18,6 +18,7 @@ end
 let_go(step, record)
 record.state, record.token, record.pod, record.started = 'running', token, pod, t
 save_step(step, record)
+redis.call('HINCRBY', RUNNING, record.queue, 1)
 redis.call('ZADD', LEASES, t + tonumber(ARGV[5]), lease_member(step, attempt, token))
 trace('started', step, cjson.encode({
   attempt = attempt, pod = pod, queue = record.queue, waited = t - record.queued }))

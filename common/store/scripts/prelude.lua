@@ -58,6 +58,8 @@ local function let_go(step, record)
     redis.call('ZREM', WAITING_PREFIX .. record.queue, waiting_member(step, record.attempt))
   elseif record.state == 'running' then
     redis.call('ZREM', LEASES, lease_member(step, record.attempt, record.token))
+    redis.call('HINCRBY', RUNNING, record.queue, -1)
+    redis.call('HINCRBY', FLOW, 'left:' .. record.queue, 1)
   end
 end
 

@@ -9,8 +9,8 @@ local function until_time(key, time)
   return redis.call('ZRANGEBYSCORE', key, '-inf', exact(time), 'LIMIT', 0, most)
 end
 
--- A queue is first in, first out: what was put on it well before its oldest message and has not been
--- claimed is no longer on it. Without a message on it, all that was not claimed has vanished.
+-- A queue is first in, first out: what was put on it before its oldest message, and has not been
+-- claimed for a while, is no longer on it. Steps that were put on it together share one time.
 local function horizon(queue)
   local oldest = redis.call('LINDEX', queue, -1)
   if not oldest then return t - grace end
@@ -20,7 +20,7 @@ local function horizon(queue)
   if not job then return nil end
   local member = job .. ' ' .. step .. '/' .. attempt
   local queued = redis.call('ZSCORE', WAITING_PREFIX .. queue, member)
-  return queued and math.min(tonumber(queued), t) - grace
+  return queued and math.min(tonumber(queued) - 0.000001, t - grace)
 end
 
 local jobs = until_time(CHECKS, t)
