@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3; do \
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: help install demo test unit lint bench lock clean
+.PHONY: help install demo test unit lint bench chaos lock clean
 
 help: ## Say what can be made.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ lint: $(INSTALLED) ## Check style and types.
 
 bench: $(INSTALLED) ## Measure against a raw Celery chord, in one run.
 	$(BIN)/python -m bench
+
+chaos: $(INSTALLED) ## Kill processes at random under hundreds of jobs.
+	$(BIN)/python -m tests.faults.chaos
 
 lock: $(INSTALLED) ## Pin and hash every dependency anew.
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \

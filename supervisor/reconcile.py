@@ -33,8 +33,12 @@ Act = tuple[str, Callable[[], None]]
 
 
 def reconcile(office: Office) -> None:
-    """Take up everything that needs attention; what one job lacks does not hold up the others."""
-    for job, act in _acts(office, office.store.fleet.watch()):
+    """Take up everything that needs attention, unless another process does.
+
+    What one job lacks does not hold up the others.
+    """
+    seen = office.store.fleet.watch(office.pulse.pod)
+    for job, act in _acts(office, seen) if seen else ():
         try:
             act()
         except UnknownJob:

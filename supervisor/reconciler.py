@@ -10,12 +10,10 @@ from supervisor.reconcile import reconcile
 logger = logging.getLogger(__name__)
 
 INTERVAL = 1.0
-TERM = 4.0
-"""Seconds for which an elected process stays so without asking again."""
 
 
 class Reconciler:
-    """Reconciles every second while this process is the elected one."""
+    """Reconciles every second, when this process is the one that has the right to."""
 
     def __init__(self, office: Office) -> None:
         self._office = office
@@ -34,8 +32,7 @@ class Reconciler:
     def _run(self) -> None:
         while not self._stopped.wait(INTERVAL):
             try:
-                if self._office.store.fleet.elect(self._office.pulse.pod, TERM):
-                    reconcile(self._office)
+                reconcile(self._office)
             except ChargehandError as error:
                 logger.warning("reconciling is put off: %s", error)
             except Exception:

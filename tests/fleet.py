@@ -77,7 +77,7 @@ class Fleet:
         argv += ["-c", str(slots), "-n", f"p{number}-{uuid4().hex[:6]}@%h", "-l", "INFO"]
         with (self.folder / f"{number}-{queue}.log").open("wb") as log:
             process = subprocess.Popen(
-                [*argv, "--without-gossip", "--without-mingle"],
+                [*argv, "--without-gossip", "--without-mingle", "--heartbeat-interval=10"],
                 cwd=ROOT,
                 env={**os.environ, "CHARGEHAND_REDIS_URL": self.url, **environment},
                 stdout=log,
@@ -85,6 +85,11 @@ class Fleet:
             )
         self.processes.append(process)
         return process
+
+    def ready(self) -> None:
+        """Wait until every process that was started has announced itself."""
+        alive = sum(process.poll() is None for process in self.processes)
+        eventually(lambda: len(self.store.fleet.pods()) >= alive, within=30)
 
     def submit(self, made: Team, **fields: object) -> str:
         """Submit a job to a team that is in no folder."""

@@ -15,6 +15,8 @@ BATCH = 200
 """How much of each kind the reconciler takes up in one round."""
 LOOK_AGAIN = 3.0
 """Seconds after which a job that has not ended is looked at again."""
+TERM = 4.0
+"""Seconds for which a process stays the reconciler without asking again."""
 UNCLAIMED = 3.0
 """Seconds that a message may take from its queue to its claim before it counts as vanished."""
 
@@ -90,15 +92,13 @@ class Fleet:
         raw: Any = self._connection.ask(lambda client: client.hgetall(names.POD_FACTS))
         return {pod: PodFacts.model_validate_json(facts) for pod, facts in sorted(raw.items())}
 
-    def elect(self, pod: str, seconds: float) -> bool:
-        """Ask for the right to reconcile, for so many seconds; one process has it."""
-        return bool(self._connection.run("elect", [], [pod, int(seconds * 1000)]))
-
-    def watch(self) -> Attention:
-        """Return what needs the reconciler now, in one round trip."""
-        due, leases, overdue, jobs, vanished = self._connection.run(
-            "watch", [], [BATCH, LOOK_AGAIN, UNCLAIMED]
-        )
+    def watch(self, pod: str) -> Attention | None:
+        """Return what needs the reconciler now; None when another process is the reconciler."""
+        args = [BATCH, LOOK_AGAIN, UNCLAIMED, pod, int(TERM * 1000)]
+        answer = self._connection.run("watch", [], args)
+        if not answer:
+            return None
+        due, leases, overdue, jobs, vanished = answer
         return Attention(
             due=tuple(tuple(member.split(" ", 1)) for member in due),
             lost=tuple(_lost(member) for member in leases),

@@ -83,6 +83,7 @@ def test_a_join_that_never_fired_is_made_up_for(fleet: Fleet) -> None:
 def test_a_job_past_its_deadline_ends_with_what_there_is(fleet: Fleet) -> None:
     fleet.supervisor()
     fleet.pod()
+    fleet.ready()
     graph = {"a": ("succeed", ()), "b": ("linger", ()), "c": ("succeed", ("b",))}
 
     job = fleet.submit(team(graph, limits=TeamLimits(seconds=3)))
@@ -187,7 +188,7 @@ def test_a_backup_does_the_steps_of_a_queue_without_a_pod(fleet: Fleet) -> None:
     made = team({"a": ("wait", ())})
     away = made.specialists["wait"].model_copy(update={"queue": "nobody", "backups": ("succeed",)})
     made = made.model_copy(update={"specialists": {**made.specialists, "wait": away}})
-    eventually(lambda: len(fleet.store.fleet.pods()) == 2)
+    fleet.ready()
 
     job = fleet.submit(made)
 
@@ -207,7 +208,7 @@ def test_waiting_steps_move_to_a_backup_when_the_last_pod_of_their_queue_dies(
         update={"queue": "fragile", "backups": ("succeed",)}
     )
     made = made.model_copy(update={"specialists": {**made.specialists, "gate": fragile}})
-    eventually(lambda: len(fleet.store.fleet.pods()) == 3)
+    fleet.ready()
     job = fleet.submit(made, request=str(gate))
     fleet.until(job, "started")
 

@@ -2,8 +2,9 @@
 -- stop.
 -- ARGV: pod, facts, seconds for which this holds, lease members...
 local expires, lost = now() + tonumber(ARGV[3]), {}
-redis.call('ZADD', PODS, expires, ARGV[1])
-redis.call('HSET', POD_FACTS, ARGV[1], ARGV[2])
+if redis.call('ZADD', PODS, expires, ARGV[1]) == 1 then
+  redis.call('HSET', POD_FACTS, ARGV[1], ARGV[2])
+end
 for i = 4, #ARGV do
   if redis.call('ZSCORE', LEASES, ARGV[i]) then
     redis.call('ZADD', LEASES, expires, ARGV[i])

@@ -1,8 +1,13 @@
--- Return what needs the reconciler now: steps that are due, leases that have expired, jobs past
+-- Return what needs the reconciler now, to the one process that has the right to reconcile or gets it
+-- now, and nothing to all others: steps that are due, leases that have expired, jobs past
 -- their deadline, jobs to look at, and messages that have vanished; each is bounded, the rest comes
 -- in the next round. Jobs to look at are put off until they are to be looked at again, and processes
 -- that went silent are forgotten.
--- ARGV: how many of each, seconds until a job is looked at again, seconds that a message may take
+-- ARGV: how many of each, seconds until a job is looked at again, seconds that a message may take,
+-- pod, milliseconds for which it keeps the right
+local holder = redis.call('GET', RECONCILER)
+if holder and holder ~= ARGV[4] then return {} end
+redis.call('SET', RECONCILER, ARGV[4], 'PX', tonumber(ARGV[5]))
 local t, most, grace = now(), tonumber(ARGV[1]), tonumber(ARGV[3])
 
 local function until_time(key, time)

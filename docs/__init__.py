@@ -1,0 +1,1 @@
+"""The documentation, and what generates and reads parts of it."""
