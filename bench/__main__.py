@@ -10,7 +10,7 @@ def main() -> None:
     """Measure everything in one run."""
     with fleet() as redis:
         # The peer's Celery app is built on import, on the Redis that has just been started.
-        from bench import chords, graphs
+        from bench import chords, faults, graphs
 
         server = redis.info("server")["redis_version"]
         print(f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, Redis {server},")
@@ -18,6 +18,8 @@ def main() -> None:
         print("\n".join(chords.measure(redis)), flush=True)
         print()
         print("\n".join(graphs.measure()), flush=True)
+        print()
+        print("\n".join(faults.measure()), flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,11 @@ PROCESSES = 2
 THREADS = 20
 
 
-def _worker(app: str, queue: str, threads: int, name: str) -> subprocess.Popen[bytes]:
+Process = subprocess.Popen[bytes]
+
+
+def worker(app: str, queue: str, threads: int, name: str) -> Process:
+    """Start a worker process."""
     argv = [sys.executable, "-m", "celery", "--quiet", "-A", app, "worker", "-Q", queue]
     argv += ["-P", "threads", "-c", str(threads), "-n", f"{name}@%h", "-l", "WARNING"]
     return subprocess.Popen(
@@ -42,7 +46,7 @@ def fleet() -> Iterator[Redis]:
         for number in range(PROCESSES):
             kinds.append(("bench.pod", "bench", THREADS, f"ours{number}"))
             kinds.append(("bench.raw", "raw", THREADS, f"raw{number}"))
-        processes = [_worker(*kind) for kind in kinds]
+        processes = [worker(*kind) for kind in kinds]
         stack.callback(lambda: [process.wait() for process in processes])
         stack.callback(lambda: [process.terminate() for process in processes])
         yield Redis.from_url(server.url)

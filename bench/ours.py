@@ -19,7 +19,7 @@ SPECIALISTS = {
         tools=(name,),
         queue="bench",
     )
-    for name in ("noop", "wait")
+    for name in ("noop", "wait", "slow")
 }
 
 
@@ -35,6 +35,10 @@ class Ours:
 
     def graph(self, specialist: str, needs: Mapping[str, Sequence[str]]) -> JobRecord:
         """Run a graph of steps, and return the job when its report is there."""
+        return self.ended(self.submit(specialist, needs))
+
+    def submit(self, specialist: str, needs: Mapping[str, Sequence[str]]) -> str:
+        """Submit a job of these steps."""
         steps = tuple(
             GraphStep(id=step, specialist=specialist, depends_on=tuple(needed))
             for step, needed in needs.items()
@@ -51,6 +55,10 @@ class Ours:
             uuid4().hex[:12], Job(team="bench", request="measure"), team
         )
         self.office.broker.publish(supervisor_call(names.PLAN, f"job={job}", job=job))
+        return job
+
+    def ended(self, job: str) -> JobRecord:
+        """Return a job that came to its full report."""
         record = self.office.store.jobs.wait(job, 300)
         assert record.report is not None, f"job {job} has no report: {record.error}"
         assert record.report.state == "complete"

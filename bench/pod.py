@@ -9,6 +9,7 @@ from workers.tools import tool
 
 __all__ = ["app"]
 WAIT = 0.2
+SLOW = 2.0
 
 
 @tool("noop", "Does nothing.")
@@ -19,4 +20,10 @@ def noop(_desk: Desk) -> Result:
 @tool("wait", "Waits for a fifth of a second.")
 def wait(_desk: Desk) -> Result:
     time.sleep(WAIT)
+    return Result()
+
+
+@tool("slow", "Waits for two seconds.")
+def slow(_desk: Desk) -> Result:
+    time.sleep(SLOW)
     return Result()

@@ -5,7 +5,7 @@ import time
 from celery import Celery, chord
 from redis import Redis
 
-from bench.pod import WAIT
+from bench.pod import SLOW, WAIT
 from common.settings import settings
 
 app = Celery("raw", broker=settings().redis(), backend=settings().redis())
@@ -21,6 +21,13 @@ def noop(_number: int) -> int:
 @app.task
 def wait(_number: int) -> int:
     time.sleep(WAIT)
+    return 1
+
+
+@app.task
+def slow(started: str) -> int:
+    Redis.from_url(settings().redis()).incr(started)
+    time.sleep(SLOW)
     return 1
 
 

@@ -1,20 +1,25 @@
 """The way to the queues: the one place that builds the Celery app and publishes to it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from celery import Celery
+from kombu.exceptions import KombuError
+from kombu.transport.redis import Transport
 
 from common import names
-from common.settings import settings
+from common.errors import StoreUnavailable
+from common.settings import settings, without_password
 
 DAY = 86_400
 PUBLISH_BATCH = 500
 """How many messages one pipelined write to Redis takes at the most."""
+REDIS_ERRORS = {KombuError, *Transport.connection_errors, *Transport.channel_errors} - {KeyError}
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,10 @@ def join_call(job: str, step: str, *, alone: bool = False) -> Message:
 def make_app(name: str, include: Sequence[str] = (), url: str | None = None) -> Celery:
     """Return the Celery app of one kind of process, on this Redis or the configured one."""
     url = _celery_url(url or settings().redis())
-    app = Celery(name, broker=url, backend=url, include=list(include))
+    task = "common.intake:CheckedTask"
+    app = Celery(name, broker=url, backend=url, include=list(include), task_cls=task)
     app.conf.update(
+        worker_consumer="common.intake:GuardedConsumer",
         accept_content=["json"],
         task_serializer="json",
         result_serializer="json",
@@ -57,6 +64,8 @@ def make_app(name: str, include: Sequence[str] = (), url: str | None = None) -> 
         result_chord_expires=DAY,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # A Redis that became a replica, or a queue that is no list, is an error of the channel.
+        broker_channel_error_retry=True,
         # Steps wait for programs and models, so threads serve them well, and cheaply.
         worker_pool="threads",
         worker_hijack_root_logger=False,
@@ -92,7 +101,8 @@ class Broker:
         )
         signature.options["kwargsrepr"] = body.label
         chord = {**signature, "options": {**signature.options}}
-        self._app.backend.set_chord_size(group, len(headers))
+        with self._reaching():
+            self._app.backend.set_chord_size(group, len(headers))
         self._send(
             [
                 self._encode(m, group_id=group, group_index=index, chord=chord)
@@ -115,6 +125,7 @@ class Broker:
 
     def _send(self, tasks: Sequence[tuple[str, Any]]) -> None:
         with (
+            self._reaching(),
             self._app.producer_or_acquire() as producer,
             producer.batch(max_size=PUBLISH_BATCH),
         ):
@@ -128,3 +139,15 @@ class Broker:
                     delivery_mode=2,
                     **task.properties,
                 )
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Say in our own words that Redis takes no messages."""
+        try:
+            yield
+        except tuple(REDIS_ERRORS) as error:
+            shown = without_password(self._app.conf.broker_url)
+            raise StoreUnavailable(
+                f"Redis at {shown} takes no messages ({type(error).__name__}); "
+                "what is stored is published when it does"
+            ) from None

@@ -4,8 +4,8 @@
 -- The token is the pod's own, so that a claim whose answer got lost can be asked for again.
 -- ARGV: step, attempt, token, pod, lease seconds
 local step, attempt, token, pod = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local record = load_step(step)
-if not record then return { 'unknown', '0' } end
+local record, deadline = load_step(step), redis.call('HGET', JOB, 'deadline')
+if not record or not deadline then return { 'unknown', '0' } end
 if record.attempt ~= attempt or record.state == 'waiting' then return { 'stale', '0' } end
 local t = now()
 if record.state == 'running' then
@@ -22,5 +22,4 @@ redis.call('HINCRBY', RUNNING, record.queue, 1)
 redis.call('ZADD', LEASES, t + tonumber(ARGV[5]), lease_member(step, attempt, token))
 trace('started', step, cjson.encode({
   attempt = attempt, pod = pod, queue = record.queue, waited = t - record.queued }))
-local left = tonumber(redis.call('HGET', JOB, 'deadline')) - t
-return { record.suspect and 'suspect' or 'granted', exact(left) }
+return { record.suspect and 'suspect' or 'granted', exact(tonumber(deadline) - t) }
