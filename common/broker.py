@@ -19,6 +19,7 @@ from common.settings import settings, without_password
 DAY = 86_400
 PUBLISH_BATCH = 500
 """How many messages one pipelined write to Redis takes at the most."""
+PATIENT_BACKEND = "common.consumer:PatientBackend"
 REDIS_ERRORS = {KombuError, *Transport.connection_errors, *Transport.channel_errors} - {KeyError}
 
 
@@ -46,10 +47,11 @@ def join_call(job: str, step: str, *, alone: bool = False) -> Message:
 def make_app(name: str, include: Sequence[str] = (), url: str | None = None) -> Celery:
     """Return the Celery app of one kind of process, on this Redis or the configured one."""
     url = _celery_url(url or settings().redis())
-    task = "common.intake:CheckedTask"
+    task = "common.task:CheckedTask"
     app = Celery(name, broker=url, backend=url, include=list(include), task_cls=task)
+    app.loader.override_backends = dict.fromkeys(("redis", "rediss"), PATIENT_BACKEND)
     app.conf.update(
-        worker_consumer="common.intake:GuardedConsumer",
+        worker_consumer="common.consumer:PatientConsumer",
         accept_content=["json"],
         task_serializer="json",
         result_serializer="json",

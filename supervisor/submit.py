@@ -28,6 +28,8 @@ def submit(office: Office, job: Job, team_folders: tuple[Path, ...] = ()) -> str
 def team_of(job: Job, team_folders: tuple[Path, ...] = ()) -> Team:
     """Return a job's team when the job fits it, or raise InputError."""
     team = teams.find(job.team, team_folders)
+    if job.specialists and team.plan.by == "graph":
+        raise InputError(f"team {team.name!r} has a fixed plan; no specialists can be chosen")
     for name in job.specialists:
         if name not in team.specialists:
             known = ", ".join(sorted(team.specialists))

@@ -22,12 +22,15 @@ def contained(path: str) -> str:
 RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(contained)]
 Ref = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 
+MOST_LINES = 10_000_000
+"""More lines than any text that a job can carry has."""
+
 
 class Span(Contract):
     """A range of lines, counted from 1, both ends included."""
 
-    start: int = Field(ge=1)
-    end: int = Field(ge=1)
+    start: int = Field(ge=1, le=MOST_LINES)
+    end: int = Field(ge=1, le=MOST_LINES)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -56,7 +59,7 @@ class Document(Contract):
     role: Literal["subject", "guideline"] = "subject"
     text: str | None = None
     ref: Ref | None = None
-    lines: int = Field(ge=0)
+    lines: int = Field(ge=0, le=MOST_LINES)
     changed: tuple[Span, ...] | None = None
     """The lines that count; None means all of them."""
     notes: tuple[Note, ...] = ()

@@ -1,6 +1,7 @@
 """What a caller submits."""
 
 from collections import Counter
+from pathlib import PurePosixPath
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -30,4 +31,9 @@ class Job(Contract):
         twice = sorted(p for p, n in Counter(d.path for d in self.documents).items() if n > 1)
         if twice:
             raise ValueError(f"documents with the same path: {', '.join(twice)}")
+        paths = {d.path for d in self.documents}
+        folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+        both = sorted(paths & folders)
+        if both:
+            raise ValueError(f"paths that are a document and a folder: {', '.join(both)}")
         return self

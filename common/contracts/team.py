@@ -102,15 +102,25 @@ class Team(Contract):
         return self
 
     @model_validator(mode="after")
-    def _known_specialists(self) -> Self:
-        if isinstance(self.plan, ByGraph):
-            known = ", ".join(sorted(self.specialists))
-            for step in self.plan.steps:
-                if step.specialist not in self.specialists:
+    def _sound_graph(self) -> Self:
+        steps = self.plan.steps if isinstance(self.plan, ByGraph) else ()
+        known = ", ".join(sorted(self.specialists))
+        above: set[str] = set()
+        for step in steps:
+            if step.specialist not in self.specialists:
+                raise ValueError(
+                    f"plan step {step.id!r} names specialist {step.specialist!r}; "
+                    f"the team has: {known}"
+                )
+            if step.id in above:
+                raise ValueError(f"two plan steps are named {step.id!r}; rename one")
+            for needed in step.depends_on:
+                if needed not in above:
                     raise ValueError(
-                        f"plan step {step.id!r} names specialist {step.specialist!r}; "
-                        f"the team has: {known}"
+                        f"plan step {step.id!r} depends on {needed!r}, which is not above it; "
+                        "list a step below all that it needs"
                     )
+            above.add(step.id)
         return self
 
     def queue(self, specialist: str) -> str:

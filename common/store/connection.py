@@ -54,6 +54,10 @@ REMEDIES = {
     "MISCONF": "cannot write to its disk and takes nothing in; see its log",
 }
 
+HURRIED = 3.0
+"""Seconds for which a process that is about to leave still waits for Redis."""
+_leaving: float | None = None
+
 Answer = TypeVar("Answer")
 
 
@@ -71,6 +75,12 @@ WAITS = {
     "READONLY": Wait.ELSEWHERE,
     "MASTERDOWN": Wait.ELSEWHERE,
 }
+
+
+def hurry() -> None:
+    """Let nothing in this process wait long for Redis any more: it was told to leave."""
+    global _leaving
+    _leaving = time.monotonic()
 
 
 def connect(url: str) -> redis.Redis:
@@ -115,18 +125,22 @@ class Connection:
 
     def ask(self, question: Callable[[redis.Redis], Answer]) -> Answer:
         """Put a question to Redis. It may be put again: it must be one that can be repeated."""
-        given_up = time.monotonic() + self._patience
-        pause = FIRST_PAUSE
+        began, pause = time.monotonic(), FIRST_PAUSE
         while True:
             try:
                 answer = question(self.client)
             except (redis.RedisError, OSError) as error:
-                self._judge(error, last=time.monotonic() + pause > given_up)
+                self._judge(error, last=time.monotonic() + pause > self._until(began))
             else:
                 self._say_back()
                 return answer
             time.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _until(self, began: float) -> float:
+        """Return when to give up a question that was put first at this time."""
+        until = began + self._patience
+        return until if _leaving is None else min(until, max(began, _leaving) + HURRIED)
 
     def _judge(self, error: Exception, *, last: bool) -> None:
         """Return when the question may be put again, or raise what there is to say."""

@@ -381,3 +381,10 @@ def test_what_is_left_out_when_dumping_comes_back_as_its_default() -> None:
         slim = {"v": 1} | value.model_dump(mode="json", exclude_defaults=True)
 
         assert kind.model_validate(slim) == value
+
+
+def test_a_path_cannot_be_a_document_and_a_folder() -> None:
+    documents = (samples.document("a"), samples.document("a/b.py"))
+
+    with pytest.raises(ValidationError, match="a document and a folder: a"):
+        Job(team="sample", request="Review it.", documents=documents)

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from common import teams
 from common.errors import TeamError
@@ -204,3 +205,28 @@ def test_what_lies_beside_the_teams_is_no_team(shipped: Path) -> None:
     (shipped / "empty").mkdir()
 
     assert set(teams.folders(())) == {"sample", "other"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "fault"),
+    [
+        ([("a", ["b"]), ("b", [])], "plan step 'a' depends on 'b', which is not above it"),
+        ([("a", ["a"])], "plan step 'a' depends on 'a', which is not above it"),
+        ([("a", []), ("a", [])], "two plan steps are named 'a'; rename one"),
+    ],
+)
+def test_a_graph_that_could_never_run_is_refused(
+    steps: list[tuple[str, list[str]]], fault: str
+) -> None:
+    nodes = [{"id": step, "specialist": "security", "depends_on": on} for step, on in steps]
+
+    with pytest.raises(ValidationError, match=fault):
+        samples.team(plan={"by": "graph", "steps": nodes})
+
+
+@pytest.mark.parametrize("backups", [["security"], ["nobody"]])
+def test_a_backup_that_is_itself_or_nobody_is_refused(backups: list[str]) -> None:
+    security = samples.specialist() | {"backups": backups}
+
+    with pytest.raises(ValidationError, match=r"specialists\.security\.backups"):
+        samples.team(specialists={"security": security})

@@ -268,15 +268,16 @@ def test_a_large_result_travels_by_reference_to_the_steps_that_need_it(
 def test_a_plan_that_is_refused_ends_the_job_with_its_faults(
     office: Office, queues: Queues
 ) -> None:
-    graph = {"by": "graph", "steps": [{"id": "a", "specialist": "security", "depends_on": ["b"]}]}
-    office.store.jobs.submit(JOB, job(), team(plan=graph))
+    steps = [{"id": step, "specialist": "security"} for step in ("a", "b")]
+    made = team(plan={"by": "graph", "steps": steps}, limits={"steps": 1})
+    office.store.jobs.submit(JOB, job(), made)
     office.broker.publish(supervisor_call(names.PLAN, "", job=JOB))
 
     queues.run(office, by_step())
 
     record = ended(office)
     assert record.state is JobState.FAILED
-    assert "depends on 'b', which is not in the plan" in record.error
+    assert "2 steps; the team's cap is 1" in record.error
 
 
 def test_a_job_without_any_step_is_delivered_at_once(office: Office, queues: Queues) -> None:
