@@ -8,18 +8,18 @@ from bench.fleet import PROCESSES, THREADS, fleet
 
 def main() -> None:
     """Measure everything in one run."""
-    with fleet() as redis:
+    with fleet() as made:
         # The peer's Celery app is built on import, on the Redis that has just been started.
         from bench import chords, faults, graphs
 
-        server = redis.info("server")["redis_version"]
+        server = made.redis.info("server")["redis_version"]
         print(f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, Redis {server},")
         print(f"{PROCESSES} worker processes of {THREADS} threads for each side\n")
-        print("\n".join(chords.measure(redis)), flush=True)
+        print("\n".join(chords.measure(made.redis)), flush=True)
         print()
         print("\n".join(graphs.measure()), flush=True)
         print()
-        print("\n".join(faults.measure()), flush=True)
+        print("\n".join(faults.measure(made)), flush=True)
 
 
 if __name__ == "__main__":

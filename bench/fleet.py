@@ -17,24 +17,57 @@ from common.settings import settings
 PROCESSES = 2
 THREADS = 20
 
-
 Process = subprocess.Popen[bytes]
 
 
-def worker(app: str, queue: str, threads: int, name: str) -> Process:
-    """Start a worker process."""
-    argv = [sys.executable, "-m", "celery", "--quiet", "-A", app, "worker", "-Q", queue]
-    argv += ["-P", "threads", "-c", str(threads), "-n", f"{name}@%h", "-l", "WARNING"]
-    return subprocess.Popen(
-        [*argv, "--without-gossip", "--without-mingle"],
-        stderr=subprocess.DEVNULL,
-        cwd=Path(__file__).parent.parent,
-    )
+class Fleet:
+    """Worker processes of both kinds on one Redis."""
+
+    def __init__(self, url: str) -> None:
+        self.redis = Redis.from_url(url, socket_timeout=None)
+        self._processes: dict[str, list[Process]] = {}
+        self._start("supervisor.app", "supervisor", 4, "supervisor")
+        for number in range(PROCESSES):
+            self.add("bench.pod", f"ours{number}")
+            self.add("bench.raw", f"raw{number}")
+
+    @property
+    def ours(self) -> list[Process]:
+        """Our worker processes, the newest last."""
+        return self._processes["bench.pod"]
+
+    @property
+    def raw(self) -> list[Process]:
+        """The peer's worker processes."""
+        return self._processes["bench.raw"]
+
+    def add(self, app: str, name: str) -> None:
+        """Start one more worker process."""
+        self._start(app, "bench" if app == "bench.pod" else "raw", THREADS, name)
+
+    def _start(self, app: str, queue: str, threads: int, name: str) -> None:
+        argv = [sys.executable, "-m", "celery", "--quiet", "-A", app, "worker", "-Q", queue]
+        argv += ["-P", "threads", "-c", str(threads), "-n", f"{name}@%h", "-l", "WARNING"]
+        process = subprocess.Popen(
+            [*argv, "--without-gossip", "--without-mingle"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(__file__).parent.parent,
+        )
+        self._processes.setdefault(app, []).append(process)
+
+    def stop(self) -> None:
+        """End all processes."""
+        everyone = [process for each in self._processes.values() for process in each]
+        for process in everyone:
+            process.kill()
+        for process in everyone:
+            process.wait()
 
 
 @contextmanager
-def fleet() -> Iterator[Redis]:
-    """Give a Redis with a supervisor and both kinds of workers on it, all ready."""
+def fleet() -> Iterator[Fleet]:
+    """Give a Redis with a supervisor and both kinds of workers on it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         log = stack.enter_context((folder / "redis.log").open("w"))
@@ -42,11 +75,6 @@ def fleet() -> Iterator[Redis]:
         server = stack.enter_context(redis_server.running(folder / "redis", merged))
         os.environ["CHARGEHAND_REDIS_URL"] = server.url
         settings.cache_clear()
-        kinds = [("supervisor.app", "supervisor", 4, "supervisor")]
-        for number in range(PROCESSES):
-            kinds.append(("bench.pod", "bench", THREADS, f"ours{number}"))
-            kinds.append(("bench.raw", "raw", THREADS, f"raw{number}"))
-        processes = [worker(*kind) for kind in kinds]
-        stack.callback(lambda: [process.wait() for process in processes])
-        stack.callback(lambda: [process.terminate() for process in processes])
-        yield Redis.from_url(server.url)
+        made = Fleet(server.url)
+        stack.callback(made.stop)
+        yield made

@@ -37,9 +37,14 @@ def body(results: list[int], signal: str) -> int:
     return sum(results)
 
 
+def client() -> Redis:
+    """Return a client that waits for as long as its commands do."""
+    return Redis.from_url(settings().redis(), socket_timeout=None)
+
+
 def run(task: object, count: int, signal: str) -> None:
     """Run a chord and return when its body has run. Its result is not asked for: that is slower."""
     chord([task.s(i) for i in range(count)])(body.s(signal))
-    answer = Redis.from_url(settings().redis()).blpop([signal], timeout=120)
+    answer = client().blpop([signal], timeout=120)
     assert answer is not None, "the raw chord did not finish in 120 s"
     assert int(answer[1]) == count

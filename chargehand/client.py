@@ -14,6 +14,7 @@ from common.states import JobState
 from common.store import Event, JobRecord, StepRecord, Store
 from supervisor.cancel import cancel
 from supervisor.office import Office
+from supervisor.resume import resume
 from supervisor.submit import submit
 
 PATIENCE = 2.0
@@ -59,3 +60,7 @@ class Client:
     def cancel(self, job: str) -> JobState:
         """Stop a job; its report will say what was done until then."""
         return cancel(self._office, job)
+
+    def resume(self, job: str, start: str | None = None) -> JobState:
+        """Carry on a job that has ended: what it lacks, or from a step on; return its state."""
+        return resume(self._office, job, start)

@@ -11,6 +11,7 @@ from typing import Any
 from celery.platforms import SecurityWarning
 
 from common.broker import make_app
+from common.intake import refuse_compressed
 
 CHATTY = (
     "celery.worker.strategy",
@@ -39,6 +40,7 @@ def work(queues: Sequence[str], slots: int) -> None:
 def flower(address: str, port: int) -> None:
     """Serve Flower until stopped."""
     log()
+    refuse_compressed()
     make_app("flower").start(["flower", f"--address={address}", f"--port={port}"])
 
 
@@ -49,6 +51,8 @@ def log() -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+    # While Redis is full, its warnings are a traceback each second.
+    logging.getLogger("kombu.transport.redis").setLevel(logging.ERROR)
 
 
 class _OneLine(logging.Formatter):
@@ -69,6 +73,8 @@ def _work(app: Any, queues: Sequence[str], slots: int, name: str) -> None:
     # Several processes of a pool may share a host: the name tells them apart in Flower.
     node = f"{name}-{os.getpid()}@{socket.gethostname()}"
     options = [f"--concurrency={slots}", f"--queues={','.join(queues)}", f"--hostname={node}"]
-    # With events from the start, Flower knows the first tasks, too: it asks for them only later.
-    options += ["--task-events", "--loglevel=INFO", "--without-gossip", "--without-mingle"]
+    options += ["--loglevel=INFO", "--without-gossip", "--without-mingle"]
+    # Celery's heartbeat is for Flower only; whether a process is alive is told by its pulse.
+    options += ["--heartbeat-interval=10"]
+    options += ["--task-events"] if settings().events else []
     app.worker_main(["--quiet", "worker", "--pool=threads", *options])

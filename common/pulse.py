@@ -38,7 +38,10 @@ class Pulse:
         """Take the process off the list; its leases are not renewed any more."""
         self._stopped.set()
         self._thread.join(timeout=INTERVAL)
-        self._store.fleet.leave(self.pod)
+        try:
+            self._store.fleet.leave(self.pod)
+        except ChargehandError as error:
+            logger.warning("%s leaves without a word: %s", self.pod, error)
 
     @contextmanager
     def held(self, member: str) -> Iterator[threading.Event]:

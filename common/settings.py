@@ -40,6 +40,8 @@ class Settings(BaseSettings):
 
     grace: float = Field(default=25.0, ge=0)
     """Seconds that running steps may take to finish when their pod is told to stop."""
+    events: bool = False
+    """Send Celery's task events from the start; Flower asks for them a few seconds after its own."""
     crash: str = ""
     """For tests: the point at which this process dies (see `common.crash`)."""
 

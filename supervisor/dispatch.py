@@ -95,7 +95,7 @@ def assignment(
 def _message(contract: Assignment, queue: str) -> Message:
     label = (
         f"job={contract.job} step={contract.step} try={contract.attempt} "
-        f"team={contract.team} specialist={contract.specialist}"
+        f"team={contract.team} specialist={contract.specialist} queue={queue}"
     )
     task_id = names.task_id(contract.job, contract.step, contract.attempt)
     body = contract.model_dump(mode="json", exclude_defaults=True)

@@ -20,7 +20,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    for command in (submit, jobs, show, watch, trace, report, cancel):
+    for command in (submit, jobs, show, watch, trace, report, cancel, resume):
         app.command()(command)
 
 
@@ -153,3 +153,14 @@ def _exit_code(record: JobRecord) -> int:
 def cancel(job: Id) -> None:
     """Stop a job; its report will say what was done until then."""
     put(f"{job} {reach.client().cancel(job)}\n")
+
+
+def resume(
+    job: Id,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", metavar="STEP", help="Run this step again, and what depends on it."),
+    ] = None,
+) -> None:
+    """Carry on a job that failed or came back partial; what is done is not done again."""
+    typer.echo(f"{job} {_client().resume(job, start)}")

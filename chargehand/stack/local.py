@@ -25,6 +25,8 @@ from common.settings import settings, without_password
 FLOWER_PORT = 5555
 SLOTS = 20
 ONE_SHOT_GRACE = 2.0
+SHOWN = {"CHARGEHAND_EVENTS": "1"}
+"""Flower is there from the start, and is to see the first tasks, too."""
 NO_STACK = "no stack is running; start one with `chargehand up` or set CHARGEHAND_REDIS_URL"
 
 
@@ -63,7 +65,7 @@ def up(what: Layout, stream: TextIO) -> None:
         stack.enter_context(supervision)
         url = _redis(home, log, supervision)
         for each in what.commands:
-            supervision.add(each.within(home, _environment(url)))
+            supervision.add(each.within(home, {**_environment(url), **SHOWN}))
         # The record goes first: nobody is to find a stack that is stopping.
         stack.enter_context(record.recorded(home, _record(what, url)))
         _greet(log, what, url)
