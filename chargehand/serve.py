@@ -12,6 +12,7 @@ from celery.platforms import SecurityWarning
 
 from common.broker import make_app
 from common.intake import refuse_compressed
+from common.settings import settings
 
 CHATTY = (
     "celery.worker.strategy",

@@ -85,12 +85,13 @@ class PatientBackend(RedisBackend):  # type: ignore[misc]  # Celery is untyped.
             logger.warning("the chord of task %s is not told of its end: %s", request.id, name)
 
 
-def _settle(call: Callable[..., Any], *args: Any) -> None:
+def _settle(call: Any, _logger: Any, _errors: Any, **options: Any) -> None:
+    """Do what `Message.ack_log_error` and `reject_log_error` do, in one line when it fails."""
+    settle = getattr(call.__self__, call.__name__.removesuffix("_log_error"))
     try:
-        call(*args)
+        settle(**options)
     except Exception as error:
-        # The connection that it came by is gone. It may come again, and what it asks for may be
-        # done twice.
+        # The connection that it came by is gone. It may come again, and each task may run twice.
         logger.warning("a message is not acknowledged: %s", type(error).__name__)
 
 

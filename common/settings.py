@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     grace: float = Field(default=25.0, ge=0)
     """Seconds that running steps may take to finish when their pod is told to stop."""
     events: bool = False
-    """Send Celery's task events from the start; Flower asks for them a few seconds after its own."""
+    """Send Celery's task events from the start, before Flower asks for them."""
     crash: str = ""
     """For tests: the point at which this process dies (see `common.crash`)."""
 

@@ -163,4 +163,4 @@ def resume(
     ] = None,
 ) -> None:
     """Carry on a job that failed or came back partial; what is done is not done again."""
-    typer.echo(f"{job} {_client().resume(job, start)}")
+    put(f"{job} {reach.client().resume(job, start)}\n")

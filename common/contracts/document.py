@@ -29,8 +29,8 @@ MOST_LINES = 10_000_000
 class Span(Contract):
     """A range of lines, counted from 1, both ends included."""
 
-    start: int = Field(ge=1, le=MOST_LINES)
-    end: int = Field(ge=1, le=MOST_LINES)
+    start: int = Field(ge=1)
+    end: int = Field(ge=1)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -68,6 +68,12 @@ class Document(Contract):
     def _one_body(self) -> Self:
         if (self.text is None) == (self.ref is None):
             raise ValueError(f"document {self.path!r} needs either a text or a ref")
+        return self
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if any(span.end > MOST_LINES for span in self.changed or ()):
+            raise ValueError(f"document {self.path!r} has a change below line {MOST_LINES:,}")
         return self
 
 
