@@ -55,9 +55,9 @@ def measure(fleet: Fleet) -> list[str]:
     """Return a table; a fresh worker takes the place of each that was killed."""
     rows = ["| run | raw chord, default settings | ours: until all lost steps run again |"]
     rows.append("|---|---|---|")
-    plain = theirs(fleet, fleet.raw[0])
+    plain = theirs(fleet, fleet.on("raw")[0])
     for run in range(1, RUNS + 1):
-        doomed = fleet.ours[-1]
+        doomed = fleet.on("bench")[-1]
         seconds = ours(doomed)
         fleet.add("bench.pod", f"fresh{run}")
         rows.append(f"| {run} | {plain if run == 1 else ''} | {seconds:.1f} s |")

@@ -31,21 +31,15 @@ class Fleet:
             self.add("bench.pod", f"ours{number}")
             self.add("bench.raw", f"raw{number}")
 
-    @property
-    def ours(self) -> list[Process]:
-        """Our worker processes, the newest last."""
-        return self._processes["bench.pod"]
+    def on(self, queue: str) -> list[Process]:
+        """Return the worker processes of a queue, the newest last."""
+        return self._processes[queue]
 
-    @property
-    def raw(self) -> list[Process]:
-        """The peer's worker processes."""
-        return self._processes["bench.raw"]
-
-    def add(self, app: str, name: str) -> None:
+    def add(self, app: str, name: str, queue: str | None = None, threads: int = THREADS) -> Process:
         """Start one more worker process."""
-        self._start(app, "bench" if app == "bench.pod" else "raw", THREADS, name)
+        return self._start(app, queue or ("bench" if app == "bench.pod" else "raw"), threads, name)
 
-    def _start(self, app: str, queue: str, threads: int, name: str) -> None:
+    def _start(self, app: str, queue: str, threads: int, name: str) -> Process:
         argv = [sys.executable, "-m", "celery", "--quiet", "-A", app, "worker", "-Q", queue]
         argv += ["-P", "threads", "-c", str(threads), "-n", f"{name}@%h", "-l", "WARNING"]
         process = subprocess.Popen(
@@ -54,7 +48,8 @@ class Fleet:
             stderr=subprocess.DEVNULL,
             cwd=Path(__file__).parent.parent,
         )
-        self._processes.setdefault(app, []).append(process)
+        self._processes.setdefault(queue, []).append(process)
+        return process
 
     def stop(self) -> None:
         """End all processes."""

@@ -37,20 +37,21 @@ class Ours:
         """Run a graph of steps, and return the job when its report is there."""
         return self.ended(self.submit(specialist, needs))
 
-    def submit(self, specialist: str, needs: Mapping[str, Sequence[str]]) -> str:
-        """Submit a job of these steps."""
+    def submit(self, specialist: str, needs: Mapping[str, Sequence[str]], **changes: object) -> str:
+        """Submit a job of these steps, to a team with these changes."""
         steps = tuple(
             GraphStep(id=step, specialist=specialist, depends_on=tuple(needed))
             for step, needed in needs.items()
         )
-        team = Team(
-            name="bench",
-            description="A team for measuring.",
-            final_instruction="Count what came back from all of the steps.",
-            plan=ByGraph(by="graph", steps=steps),
-            specialists=SPECIALISTS,
-            limits=TeamLimits(steps=20_000, seconds=300),
-        )
+        fields = {
+            "name": "bench",
+            "description": "A team for measuring.",
+            "final_instruction": "Count what came back from all of the steps.",
+            "plan": ByGraph(by="graph", steps=steps),
+            "specialists": SPECIALISTS,
+            "limits": TeamLimits(steps=20_000, seconds=300),
+        }
+        team = Team.model_validate(fields | changes)
         job = self.office.store.jobs.submit(
             uuid4().hex[:12], Job(team="bench", request="measure"), team
         )

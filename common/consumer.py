@@ -64,6 +64,12 @@ class PatientConsumer(Consumer):  # type: ignore[misc]  # Celery is untyped.
             logger.warning("Redis is back after %.1f s; messages are taken again", gone)
         return conn
 
+    def on_connection_error_before_connected(self, exc: Exception) -> None:
+        """Wait before the next try: Redis is there, but too full to be listened to, or the like."""
+        name = type(exc).__name__
+        logger.warning("no messages: Redis refuses (%s); trying again", name)
+        time.sleep(LONGEST_PAUSE)
+
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         """Let go of a broken connection; what came by it runs on."""
         # Giving messages back over a connection that is gone breaks the worker, or dumps them into

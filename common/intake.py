@@ -23,6 +23,8 @@ PATIENCE = 2.0
 """Seconds for which keeping a refused message may hold up the others."""
 KEPT = 4096
 """How many bytes of a refused message are kept."""
+IN_MEMORY: Any = virtual.QoS
+"""How kombu keeps count of messages where the broker does not."""
 
 
 def watch(app: Any, channel: Any) -> None:
@@ -64,8 +66,8 @@ class _Watch:
         self._channel = channel
         self._tasks = tasks
         self._queue, self._item = "", b""
-        self._append = channel.qos.append
-        channel.qos.append = self._keep
+        self._append, self._ack = channel.qos.append, channel.qos.ack
+        channel.qos.append, channel.qos.ack = self._keep, self._release
         channel.client.set_response_callback("BRPOP", self._judge)
         channel.handlers = {
             "BRPOP": partial(self._survive, channel.handlers["BRPOP"], "queue"),
@@ -88,8 +90,14 @@ class _Watch:
         try:
             self._append(message, tag)
         except self._channel.ResponseError:
-            in_memory: Any = virtual.QoS
-            in_memory.append(self._channel.qos, message, tag)
+            IN_MEMORY.append(self._channel.qos, message, tag)
+
+    def _release(self, tag: str) -> None:
+        """Have a message not come back; one that does all the same takes no slot until then."""
+        try:
+            self._ack(tag)
+        except self._channel.ResponseError:
+            IN_MEMORY.ack(self._channel.qos, tag)
 
     def _survive(self, handler: Callable[[], Any], kind: Literal["queue", "control"]) -> Any:
         self._queue, self._item = kind, b""

@@ -11,9 +11,14 @@ from dataclasses import dataclass
 
 from common.contracts import Step, Team
 from common.store import Load, Routed
+from common.store.loads import UNKNOWN_SECONDS
 
-MARGIN = 0.8
-"""A backup must promise this share of the primary's wait at the most, lest steps go to and fro."""
+MARGIN = 0.9
+"""A backup must promise this share of the primary's wait at the most; equals stay where they are.
+
+There is no memory of earlier choices, and none is needed: a step that was placed is moved only when
+its queue has no pod or its specialist is broken, so nothing can go to and fro.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,10 @@ class _Router:
         self._broken = broken
         self._probe = probe
         self._added: Counter[str] = Counter()
+        self._told: dict[str, str] = {}
+        # A queue on which no step has ended yet is taken to be like the others.
+        known = [load.mean for load in loads.values() if load.mean is not None]
+        self._unknown = sum(known) / len(known) if known else UNKNOWN_SECONDS
 
     def choose(self, step: Step) -> Routed | Refused:
         """Return where a step goes."""
@@ -98,19 +107,26 @@ class _Router:
 
     def _wait(self, specialist: str) -> float:
         load = self._load(specialist)
-        return load.wait(self._added[load.queue])
+        return load.wait(self._added[load.queue], self._unknown)
 
     def _to(self, step: Step, specialist: str, reason: str) -> Routed:
         load = self._load(specialist)
-        seen = self._seen(step)
+        before = self._added[load.queue]
         self._added[load.queue] += 1
+        seen = f"{self._seen(step.specialist)}; {before} put on {load.queue} just before"
         return Routed(step.id, load.queue, specialist, reason, seen)
 
-    def _seen(self, step: Step) -> str:
-        """Say what the choice was made from, in a few words."""
-        named = (step.specialist, *self._team.specialists[step.specialist].backups)
-        return "; ".join(
-            f"{name}: {load.waiting + self._added[load.queue]} waiting, {load.running} running, "
-            f"{load.slots} slots, {load.mean:.2f} s a step, {self._wait(name):.2f} s to wait"
-            for name, load in ((name, self._load(name)) for name in named)
+    def _seen(self, primary: str) -> str:
+        """Say what the choices were made from, in a few words; the same for all of a call."""
+        if primary not in self._told:
+            named = (primary, *self._team.specialists[primary].backups)
+            self._told[primary] = "; ".join(map(self._describe, named))
+        return self._told[primary]
+
+    def _describe(self, specialist: str) -> str:
+        load = self._load(specialist)
+        mean = "?" if load.mean is None else f"{load.mean:.2f}"
+        return (
+            f"{specialist}: {load.waiting} waiting, {load.running} running, {load.slots} slots, "
+            f"{mean} s a step, {load.wait(unknown=self._unknown):.2f} s to wait"
         )

@@ -1,6 +1,7 @@
 """How loaded the queues are: what waits, what runs, how long it takes and who is there to do it."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from common import names
 from common.store.connection import Connection
 
 UNKNOWN_SECONDS = 1.0
-"""What a step is taken to last on a queue where none has ended yet."""
+"""What a step is taken to last where none has ended yet."""
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,25 @@ class Load:
     running: int = 0
     slots: int = 0
     pods: int = 0
-    mean: float = UNKNOWN_SECONDS
-    p95: float = UNKNOWN_SECONDS
+    mean: float | None = None
+    """Seconds that a step takes; None while none has ended."""
+    p95: float | None = None
 
-    def wait(self, more: int = 0) -> float:
+    def wait(self, more: int = 0, unknown: float = UNKNOWN_SECONDS) -> float:
         """Return the seconds that a step would wait behind what is there and so many more.
 
-        Without a slot there is no end to it.
+        Where no step has ended yet, one is taken to last `unknown` seconds. Without a slot there is
+        no end to the wait.
         """
         if self.slots == 0:
-            return float("inf")
-        ahead = self.waiting + more + max(0, self.running - self.slots)
-        free = max(0, self.slots - self.running)
-        return max(0, ahead - free + 1) * self.mean / self.slots if ahead >= free else 0.0
+            return math.inf
+        behind = self.waiting + more - max(0, self.slots - self.running)
+        mean = unknown if self.mean is None else self.mean
+        return (behind + 1) * mean / self.slots if behind >= 0 else 0.0
 
 
 class Loads:
-    """The load of all queues."""
+    """The load of all queues. What a process has dispatched counts from its next reading on."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

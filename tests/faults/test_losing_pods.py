@@ -108,3 +108,21 @@ def test_what_outlives_the_grace_time_is_given_back_without_blame(fleet: Fleet, 
     assert fleet.report(job).state == "complete"
     record = fleet.store.steps.records(job)["a"]
     assert (record.attempt, record.spared, record.suspect) == (2, 1, False)
+
+
+def test_a_rolling_restart_under_load_loses_and_repeats_nothing(fleet: Fleet) -> None:
+    fleet.supervisor()
+    pods = [fleet.pod(), fleet.pod()]
+    fleet.ready()
+    job = fleet.submit(team({f"s{n}": ("wait", ()) for n in range(120)}))
+    fleet.until(job, "started", count=16)
+
+    for leaving in pods:
+        fleet.pod()
+        fleet.ready()
+        leaving.terminate()
+        assert leaving.wait(timeout=15) == 0
+
+    assert fleet.report(job, within=40).state == "complete"
+    assert len(events(fleet, job, "started")) == 120
+    assert len(events(fleet, job, "outcome")) == 120

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 import redis
+from celery import Celery
 
 from chargehand.client import Client
 from chargehand.stack import port, probe, redis_server
+from common import names
 from common.errors import StoreUnavailable
 from common.store import Store
 from common.store.connection import Connection, connect
@@ -29,16 +31,22 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
-        number = port.free()
-        self.url = f"redis://127.0.0.1:{number}/0"
-        self._argv = [str(redis_server.program()), "--port", str(number), "--bind", "127.0.0.1"]
-        self._argv += ["--dir", str(folder), "--save", "", "--maxmemory-policy", "noeviction"]
-        self._argv += ["--appendonly", "yes", "--appendfsync", "always", "--logfile", "redis.log"]
-        self.start()
+        self._folder = folder
+        self._port = port.free()
+        self.url = f"redis://127.0.0.1:{self._port}/0"
 
     def start(self) -> None:
-        self._process = subprocess.Popen(self._argv)
-        eventually(lambda: probe.fault(self.url) is None)
+        argv = [str(redis_server.program()), "--port", str(self._port), "--bind", "127.0.0.1"]
+        argv += ["--dir", str(self._folder), "--save", "", "--maxmemory-policy", "noeviction"]
+        argv += ["--appendonly", "yes", "--appendfsync", "always", "--logfile", "redis.log"]
+        self._process = subprocess.Popen(argv)
+        eventually(self._answers)
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, (self._folder / "redis.log").read_text()
+        fault = probe.fault(self.url)
+        assert fault is None, fault
+        return True
 
     def kill(self) -> None:
         self._process.kill()
@@ -48,8 +56,11 @@ class Server:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     made = Server(tmp_path / "redis")
-    yield made
-    made.kill()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.kill()
 
 
 @pytest.fixture
@@ -140,6 +151,7 @@ def test_a_full_redis_refuses_new_jobs_and_finishes_what_runs(fleet: Fleet, gate
         fleet.submit(team({"a": ("succeed", ())}))
     gate.touch()
     fleet.until(job, "outcome", count=2)
+    eventually(lambda: log(fleet, 1).count("is not told of its end") == 2)
     with connect(fleet.url) as client:
         client.config_set("maxmemory", 0)
 
@@ -147,6 +159,28 @@ def test_a_full_redis_refuses_new_jobs_and_finishes_what_runs(fleet: Fleet, gate
     assert fleet.report(job).text == "c(a=a(), b=b())"
     check_each_counted_once(fleet, job, 3)
     assert [process.poll() for process in fleet.processes] == [None, None]
+
+
+def test_a_supervisor_has_all_its_slots_after_redis_was_full(fleet: Fleet) -> None:
+    supervisor = fleet.supervisor()
+    fleet.pod()
+    eventually(lambda: "ready." in log(fleet, 0) and "ready." in log(fleet, 1))
+    supervisor.send_signal(signal.SIGSTOP)
+    app = Celery(broker=fleet.url, backend=fleet.url)
+    spec = {"team": "brief", "request": "What is it about?"}
+    for _ in range(8):
+        app.send_task(names.SUBMIT, kwargs={"job": spec}, queue=names.SUPERVISOR_QUEUE)
+    app.close()
+    with connect(fleet.url) as client:
+        client.config_set("maxmemory", 500_000)
+        supervisor.send_signal(signal.SIGCONT)
+        eventually(lambda: log(fleet, 0).count("chargehand.submit is put off") == 8)
+        client.config_set("maxmemory", 0)
+
+    job = fleet.submit(team({"a": ("succeed", ())}))
+
+    assert fleet.report(job).state == "complete"
+    assert supervisor.poll() is None
 
 
 def test_who_is_told_to_stop_while_redis_is_away_leaves_all_the_same(
@@ -225,9 +259,9 @@ def test_a_user_without_the_right_is_told_so(server: Server) -> None:
         store.fleet.counters()
 
 
-@pytest.mark.parametrize("ask", [lambda s: s.fleet.count("x"), lambda s: s.fleet.leave("nobody")])
+@pytest.mark.parametrize("ask", [lambda f: f.count("x"), lambda f: f.leave("nobody")])
 def test_a_redis_that_takes_no_writes_for_a_while_is_waited_for(
-    server: Server, ask: object
+    server: Server, ask: Callable[[object], None]
 ) -> None:
     store = Store.open(20.0, server.url)
     with connect(server.url) as client:
