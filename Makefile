@@ -40,9 +40,16 @@ bench: $(INSTALLED) ## Measure against a raw Celery chord, in one run.
 chaos: $(INSTALLED) ## Kill processes at random under hundreds of jobs.
 	$(BIN)/python -m tests.faults.chaos
 
+# `requirements.lock` is for working on Chargehand, `requirements-run.lock` for running it in an image,
+# and `requirements-build.lock` for building its wheel there.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links --no-annotate
+
 lock: $(INSTALLED) ## Pin and hash every dependency anew.
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-emit-index-url --no-emit-find-links --no-annotate --extra dev --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra analysers --extra claude --extra cli --extra flower --extra telemetry \
+		--constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	echo hatchling | $(COMPILE) --constraint requirements.lock --output-file requirements-build.lock -
 
 clean: ## Remove what was installed.
 	rm -rf .venv

@@ -8,6 +8,7 @@ report = client.wait(job).report
 from collections.abc import Iterator
 from pathlib import Path
 
+from chargehand.stack import local
 from common.broker import Broker, make_app
 from common.contracts import Job
 from common.states import JobState
@@ -22,9 +23,11 @@ PATIENCE = 2.0
 
 
 class Client:
-    """A caller's view of the jobs on one Redis."""
+    """A caller's view of the jobs on one Redis: the given one, the configured one, or that of a
+    running `chargehand up`."""
 
     def __init__(self, redis_url: str | None = None, teams: tuple[Path, ...] = ()) -> None:
+        redis_url = redis_url or local.require()
         self._store = Store.open(PATIENCE, redis_url)
         self._office = Office(self._store, Broker(make_app("client", url=redis_url)))
         self._teams = teams

@@ -1,17 +1,16 @@
-"""Run one process of a deployment in the foreground: a supervisor, a worker or Flower."""
+"""Run one process of a deployment in the foreground: a supervisor or a worker."""
 
 import logging
 import os
 import socket
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from celery.platforms import SecurityWarning
+from celery.signals import worker_shutdown
 
-from common.broker import make_app
-from common.intake import refuse_compressed
+from common import logs
 from common.settings import settings
 
 CHATTY = (
@@ -38,30 +37,13 @@ def work(queues: Sequence[str], slots: int) -> None:
     _work(app, queues, slots, "+".join(queues[:3]))
 
 
-def flower(address: str, port: int) -> None:
-    """Serve Flower until stopped."""
-    log()
-    refuse_compressed()
-    make_app("flower").start(["flower", f"--address={address}", f"--port={port}"])
-
-
 def log() -> None:
     """Log to standard error, one line for each event, without the libraries' own chatter."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logs.start()
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     # While Redis is full, its warnings are a traceback each second.
     logging.getLogger("kombu.transport.redis").setLevel(logging.ERROR)
-
-
-class _OneLine(logging.Formatter):
-    """Keeps a message on one line; only the traceback of a fault has more."""
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's own name
-        """Return the message without the line feeds that Celery and Flower put in."""
-        return " ".join(super().formatMessage(record).split())
 
 
 def _work(app: Any, queues: Sequence[str], slots: int, name: str) -> None:
@@ -78,4 +60,9 @@ def _work(app: Any, queues: Sequence[str], slots: int, name: str) -> None:
     # Celery's heartbeat is for Flower only; whether a process is alive is told by its pulse.
     options += ["--heartbeat-interval=10"]
     options += ["--task-events"] if settings().events else []
+    codes: list[int | None] = []
+    worker_shutdown.connect(lambda sender, **_: codes.append(sender.exitcode), weak=False)
     app.worker_main(["--quiet", "worker", "--pool=threads", *options])
+    if any(codes):
+        # Celery does not return the code of a worker that could not start, or that broke.
+        raise SystemExit(1)

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from celery import Celery
+from celery import Celery, current_task
 from kombu.exceptions import KombuError
 from kombu.transport.redis import Transport
 
@@ -25,7 +25,10 @@ REDIS_ERRORS = {KombuError, *Transport.connection_errors, *Transport.channel_err
 
 @dataclass(frozen=True)
 class Message:
-    """A call of a task by name; `label` is what a person sees of it in Flower."""
+    """A call of a task by name; `label` is what a person sees of it in Flower.
+
+    Its id begins with the job's, so that all tasks of a job are found together.
+    """
 
     task: str
     queue: str
@@ -33,10 +36,22 @@ class Message:
     label: str
     id: str
 
+    @property
+    def root(self) -> str:
+        """The task that Flower shows as the origin of this one: the plan of its job."""
+        return _plan_id(self.id.partition(".")[0])
 
-def supervisor_call(task: str, label: str, **kwargs: Any) -> Message:
+
+def supervisor_call(task: str, label: str, *, job: str, **kwargs: Any) -> Message:
     """Return a call of one of the supervisor's tasks."""
-    return Message(task, names.SUPERVISOR_QUEUE, kwargs, label, uuid4().hex)
+    verb = task.rpartition(".")[2]
+    # A job is joined and aggregated as often as it takes; there is one plan.
+    made = _plan_id(job) if task == names.PLAN else f"{job}.{verb}.{uuid4().hex[:8]}"
+    return Message(task, names.SUPERVISOR_QUEUE, {"job": job, **kwargs}, label, made)
+
+
+def _plan_id(job: str) -> str:
+    return f"{job}.plan"
 
 
 def join_call(job: str, step: str, *, alone: bool = False) -> Message:
@@ -101,7 +116,8 @@ class Broker:
         signature = self._app.signature(
             body.task, kwargs=body.kwargs, task_id=body.id, queue=body.queue, ignore_result=True
         )
-        signature.options["kwargsrepr"] = body.label
+        # The last header to end calls the body, with what all of them returned: no use in Flower.
+        signature.options |= {"argsrepr": "", "kwargsrepr": body.label}
         chord = {**signature, "options": {**signature.options}}
         with self._reaching():
             self._app.backend.set_chord_size(group, len(headers))
@@ -117,6 +133,9 @@ class Broker:
             message.id,
             message.task,
             kwargs=message.kwargs,
+            root_id=message.root,
+            # The task that is running here and now, unless this is a reconciler or a client.
+            parent_id=current_task.request.id if current_task else None,
             argsrepr="",
             kwargsrepr=message.label,
             origin=self._origin,

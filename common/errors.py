@@ -6,7 +6,10 @@ ChargehandError
 │   └── PlanError       a plan breaks a rule; `faults` names every one of them
 ├── UnknownJob          no job has this id (any more)
 ├── StoreUnavailable    Redis cannot be reached, or refuses
-└── LocalStackError     the local stack could not start or stay up
+├── LocalStackError     the local stack could not start or stay up
+└── ModelError          the model's service gave no usable answer
+    ├── ModelUnavailable   it is away, slow, overloaded or garbled; it may pass
+    └── ModelMisused       it will not do this, however often it is asked: key, model, limits
 
 Each message names the value and the remedy in one line. Work that failed is no error: it is an
 outcome (see `common.contracts.outcome`).
@@ -46,3 +49,19 @@ class StoreUnavailable(ChargehandError):
 
 class LocalStackError(ChargehandError):
     """The local stack could not start or stay up."""
+
+
+class ModelError(ChargehandError):
+    """The model's service gave no usable answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The service is away, slow, overloaded or garbled; it may pass."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelMisused(ModelError):
+    """The service will not do this, however often it is asked."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from kombu import compression
 from kombu.transport import virtual
 
-from common import envelope
+from common import envelope, metrics
 from common.errors import ChargehandError, InputError
 from common.store import Store
 
@@ -36,6 +36,7 @@ def refuse(queue: str, why: str, message: object) -> None:
     """Keep and count what is refused, and say so without its content."""
     why = " ".join(why.split())[:500]
     logger.error("refused on queue %s: %s", queue, why)
+    metrics.refused()
     try:
         _store().fleet.refuse(queue, why, message)
     except ChargehandError as error:

@@ -5,7 +5,10 @@ from importlib.metadata import version
 from typing import Any, Protocol
 
 from celery import Celery, bootsteps
+from celery.signals import setup_logging
 
+from common import logs
+from common.settings import settings
 from common.store import PodFacts
 
 
@@ -19,8 +22,8 @@ class Companion(Protocol):
         """Stop; the worker's tasks have ended."""
 
 
-def accompany(app: Celery, make: Callable[[], Companion]) -> None:
-    """Start what `make` returns with each worker of this app, and stop it with the worker."""
+def accompany(app: Celery, *makes: Callable[[], Companion]) -> None:
+    """Start what these return with each worker of this app, and stop it with the worker."""
 
     class Step(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery is untyped.
         # What requires nothing but the pool starts after it, and so stops before it: the pool has
@@ -29,18 +32,26 @@ def accompany(app: Celery, make: Callable[[], Companion]) -> None:
 
         def __init__(self, worker: Any, **options: Any) -> None:
             super().__init__(worker, **options)
-            self._companion = make()
+            self._companions = [make() for make in makes]
 
         def start(self, worker: Any) -> None:
-            self._companion.start(
-                PodFacts(
-                    queues=tuple(sorted(worker.app.amqp.queues.consume_from)),
-                    slots=worker.concurrency,
-                    version=version("chargehand"),
-                )
+            facts = PodFacts(
+                queues=tuple(sorted(worker.app.amqp.queues.consume_from)),
+                slots=worker.concurrency,
+                version=version("chargehand"),
             )
+            for companion in self._companions:
+                companion.start(facts)
 
         def stop(self, _worker: Any) -> None:
-            self._companion.stop()
+            for companion in reversed(self._companions):
+                companion.stop()
 
     app.steps["worker"].add(Step)
+    if settings().log == "json":
+        # Celery then leaves the log alone; otherwise it is as Celery's own options say.
+        setup_logging.connect(_log)
+
+
+def _log(loglevel: int, **_: Any) -> None:
+    logs.start(loglevel)

@@ -4,6 +4,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,6 +28,7 @@ class Pulse:
         self._held: dict[str, threading.Event] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._felt = float("-inf")
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
 
     def start(self, facts: PodFacts) -> None:
@@ -54,6 +56,10 @@ class Pulse:
         finally:
             with self._lock:
                 del self._held[member]
+
+    def age(self) -> float:
+        """Return the seconds since the last beat that Redis took."""
+        return time.monotonic() - self._felt
 
     def members(self) -> list[str]:
         """Return the leases that are held at present."""
@@ -83,3 +89,4 @@ class Pulse:
         if self._facts is not None:
             for member in self._store.fleet.pulse(self.pod, self._facts, self.members(), LEASE):
                 self.drop(member)
+            self._felt = time.monotonic()

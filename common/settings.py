@@ -4,12 +4,13 @@ import os
 import re
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from common.contracts import Tier
 from common.errors import InputError
 
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
@@ -38,10 +39,30 @@ class Settings(BaseSettings):
     result_limit: int = Field(default=2_000_000, ge=1_000)
     """The most bytes that a step's outcome may have."""
 
+    engine: Literal["auto", "claude", "rules"] = "auto"
+    """How planner, specialists and aggregator think; `auto` asks the model when there is a key."""
+    anthropic_api_key: SecretStr | None = Field(default=None, validation_alias="ANTHROPIC_API_KEY")
+    """The key of the model's service."""
+    anthropic_base_url: str | None = Field(default=None, validation_alias="ANTHROPIC_BASE_URL")
+    """Another service that speaks the same protocol."""
+    model_haiku: str = "claude-haiku-5-5"
+    """The model for what is small and frequent."""
+    model_sonnet: str = "claude-sonnet-5-5"
+    """The model for most work."""
+    model_opus: str = "claude-opus-5-5"
+    """The model for what needs deeper thought."""
     grace: float = Field(default=25.0, ge=0)
     """Seconds that running steps may take to finish when their pod is told to stop."""
     events: bool = False
     """Send Celery's task events from the start, before Flower asks for them."""
+    flower_auth: SecretStr | None = None
+    """Who may see Flower, as user:password; needed where others than this machine reach it."""
+    log: Literal["plain", "json"] = "plain"
+    """How a process logs: as `plain` text, or as `json`, one object on each line."""
+    metrics_port: int = Field(default=0, ge=0, le=65_535)
+    """Where a process serves its metrics, or the next free port after it; 0 for nowhere."""
+    metrics_address: str = "127.0.0.1"
+    """The address that metrics are served on; they need no password."""
     crash: str = ""
     """For tests: the point at which this process dies (see `common.crash`)."""
 
@@ -70,6 +91,24 @@ class Settings(BaseSettings):
             raise ValueError("its password has a '/', '?' or '#'; write %2F, %3F or %23")
         return value
 
+    @field_validator("flower_auth")
+    @classmethod
+    def _one_login(cls, value: SecretStr | None) -> SecretStr | None:
+        # Browsers and Flower agree on these characters only.
+        if value and not re.fullmatch(r"[!-9;-~]+:[!-~]+", value.get_secret_value()):
+            raise ValueError("give user:password, in ASCII and without spaces")
+        return value
+
+    def models(self) -> dict[Tier, str]:
+        """Return the model of each tier."""
+        return {"haiku": self.model_haiku, "sonnet": self.model_sonnet, "opus": self.model_opus}
+
+    def thinks(self) -> bool:
+        """Tell whether a model is to be asked."""
+        return self.engine == "claude" or (
+            self.engine == "auto" and self.anthropic_api_key is not None
+        )
+
     def redis(self) -> str:
         """Return the Redis URL, password included: for connecting, never for showing."""
         return self.redis_url.get_secret_value() if self.redis_url else DEFAULT_REDIS_URL
@@ -87,6 +126,18 @@ def settings() -> Settings:
             for e in error.errors(include_input=False)
         )
         raise InputError(f"wrong settings in the environment: {faults}") from None
+
+
+def unset(*variables: str) -> None:
+    """Take variables out of the environment, so that no library in this process reads them."""
+    for name in variables:
+        os.environ.pop(name, None)
+
+
+def tracing_wanted() -> bool:
+    """Tell whether one of OpenTelemetry's own variables says where traces go."""
+    endpoints = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    return any(os.environ.get(name) for name in endpoints)
 
 
 def without_password(url: str) -> str:

@@ -39,10 +39,17 @@ def load(folder: Path) -> Team:
     raw = _mapping(file)
     if raw.setdefault("name", folder.name) != folder.name:
         raise TeamError(f"{file}: name: is {raw['name']!r}; name it like its folder")
+    prompts = raw.get("prompts")
+    if isinstance(prompts, dict):
+        raw["prompts"] = {
+            name: _prompt(folder, f"prompts.{name}", value) if isinstance(value, str) else value
+            for name, value in prompts.items()
+        }
     specialists = raw.get("specialists")
     for name, specialist in specialists.items() if isinstance(specialists, dict) else ():
         if isinstance(specialist, dict) and isinstance(specialist.get("prompt"), str):
-            specialist["prompt"] = _prompt(folder, name, specialist["prompt"])
+            field = f"specialists.{name}.prompt"
+            specialist["prompt"] = _prompt(folder, field, specialist["prompt"])
     try:
         return Team.model_validate(raw)
     except ValidationError as error:
@@ -61,12 +68,12 @@ def _mapping(file: Path) -> dict[str, Any]:
     return raw
 
 
-def _prompt(folder: Path, specialist: str, name: str) -> str:
+def _prompt(folder: Path, field: str, name: str) -> str:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         raise TeamError(
-            f"{folder / 'team.yaml'}: specialists.{specialist}.prompt: no file {name!r} "
-            f"below {folder}; create it or correct the name"
+            f"{folder / 'team.yaml'}: {field}: no file {name!r} below {folder}; "
+            "create it or correct the name"
         )
     return _read(path)
 

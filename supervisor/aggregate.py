@@ -13,10 +13,14 @@ from common.contracts import (
     Outcome,
     Report,
     Result,
+    Team,
     Usage,
 )
+from common.errors import ModelError
+from common.settings import settings
 from common.states import JobState, StepState
 from common.store import JobRecord, StepRecord
+from supervisor.ended import ended
 from supervisor.graph import Graph
 from supervisor.merge import merge
 from supervisor.office import Office
@@ -33,9 +37,26 @@ def aggregate(office: Office, job: str) -> None:
         outcomes = office.store.steps.outcomes(job, {s: r.attempt for s, r in steps.items()})
         state = JobState.CANCELLED if record.stopped == "cancelled" else JobState.DONE
         made = report(record, steps, outcomes)
+        if settings().thinks() and not record.stopped:
+            made = _written(office, record.team, made)
         crash.point("aggregating")
-        office.store.jobs.deliver(job, made, state, token)
+        if office.store.jobs.deliver(job, made, state, token):
+            ended(record, state, partial=made.state == "partial")
         crash.point("delivered")
+
+
+def _written(office: Office, team: Team, made: Report) -> Report:
+    """Let a model rank and sum up; without an answer the report stands, with all that was used."""
+    # The model's part is loaded only where a model is asked.
+    from supervisor.asking import spent
+    from supervisor.write import write
+
+    if team.prompts.write and made.findings:
+        try:
+            made = write(office, made, team.prompts.write, critique=team.critique)
+        except ModelError as error:
+            office.store.trace.add(made.job, "fell_back", {"phase": "report", "why": str(error)})
+    return made.model_copy(update={"usage": spent(office, made.job)})
 
 
 def report(
@@ -60,6 +81,7 @@ def report(
         team=job.team.name,
         state="partial" if partial else "complete",
         engines=tuple(sorted({outcome.engine for outcome in outcomes.values()})),
+        planner=job.plan.planner,
         summary=summary(kept, gaps, len(steps), job.stopped),
         text=text(graph, results),
         findings=tuple(kept),
@@ -147,11 +169,7 @@ def confidence(graph: Graph, results: Mapping[str, Result], gaps: list[Gap]) -> 
 
 def usage(outcomes: Mapping[str, Outcome]) -> Usage:
     """Return what all steps consumed together."""
-    return Usage(
-        input_tokens=sum(o.usage.input_tokens for o in outcomes.values()),
-        output_tokens=sum(o.usage.output_tokens for o in outcomes.values()),
-        usd=sum(o.usage.usd for o in outcomes.values()),
-    )
+    return sum((outcome.usage for outcome in outcomes.values()), Usage())
 
 
 def summary(findings: list[MergedFinding], gaps: list[Gap], steps: int, stopped: str) -> str:

@@ -3,25 +3,31 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from common import crash, names
+from common import crash, names, telemetry
 from common.broker import Message, join_call
-from common.contracts import Assignment, Document, Result, Step, Upstream
+from common.contracts import Assignment, Document, Result, Step, Team, Upstream
 from common.states import StepState
 from common.store import Decision, Routed, blobs
+from supervisor.decide import skips
 from supervisor.office import Case, Office
 from supervisor.route import Refused, route
 
 
 def dispatch(office: Office, case: Case, steps: Sequence[Step]) -> None:
     """Publish these steps. A step that is not waiting any more is left alone."""
-    if not steps:
-        return
+    if steps:
+        with telemetry.span("dispatch", case.id, steps=len(steps)):
+            _dispatch(office, case, steps)
+
+
+def _dispatch(office: Office, case: Case, steps: Sequence[Step]) -> None:
+    upstream = _upstream(office, case, steps)
+    steps = _runnable(office, case, steps, upstream)
     choices = choose(office, case, steps)
     routed = {choice.step: choice for choice in choices if isinstance(choice, Routed)}
     taken = office.store.steps.dispatch(case.id, list(routed.values()))
     crash.point("dispatch-stored")
     ready = [step for step in steps if step.id in taken]
-    upstream = _upstream(office, case, ready)
     documents = {document.path: document for document in case.spec.documents}
     for group in case.graph.groups(ready):
         headers = []
@@ -32,6 +38,22 @@ def dispatch(office: Office, case: Case, steps: Sequence[Step]) -> None:
         office.broker.publish_chord(headers, join_call(case.id, group[0].id))
         crash.point("dispatch-halfway")
     _refuse(office, case, [choice for choice in choices if isinstance(choice, Refused)])
+
+
+def _runnable(
+    office: Office, case: Case, steps: Sequence[Step], upstream: Mapping[str, Upstream]
+) -> Sequence[Step]:
+    """Return the steps that have what they need; where the team says so, the others are skipped."""
+    if case.team.when_lost == "run":
+        return steps
+    lost = {name for name, each in upstream.items() if each.lost}
+    doomed = {step.id for step in steps if not lost.isdisjoint(step.depends_on)}
+    if doomed:
+        records = office.store.steps.records(case.id, doomed)
+        decisions = skips(case.graph, case.team, lost, records)
+        for step in office.store.steps.decide(case.id, decisions):
+            office.broker.publish(join_call(case.id, step, alone=True))
+    return [step for step in steps if step.id not in doomed]
 
 
 def choose(
@@ -81,15 +103,22 @@ def assignment(
         team=case.team.name,
         specialist=specialist,
         tools=case.team.specialists[specialist].tools,
+        prompts=prompt_refs(case.team, specialist),
         instruction=step.instruction,
         context=step.context,
         criterion=step.criterion,
         documents=tuple(documents[path] for path in paths),
         slices=step.inputs,
         upstream=tuple(upstream[needed] for needed in step.depends_on),
+        validate_below=case.team.validate_below,
         budget=step.budget,
         tier=step.tier,
     )
+
+
+def prompt_refs(team: Team, specialist: str) -> tuple[str, str]:
+    """Return where the team's and a specialist's prompts are stored."""
+    return blobs.ref(team.prompts.shared), blobs.ref(team.specialists[specialist].prompt)
 
 
 def _message(contract: Assignment, queue: str) -> Message:
@@ -103,26 +132,30 @@ def _message(contract: Assignment, queue: str) -> Message:
 
 
 def _upstream(office: Office, case: Case, steps: Sequence[Step]) -> dict[str, Upstream]:
-    """Return what the steps that these depend on came to."""
+    """Return what the steps that these depend on came to.
+
+    A step's message takes so much inline; what is larger, or comes on top of that, is stored.
+    """
     needed = sorted({n for step in steps for n in step.depends_on})
     records = office.store.steps.records(case.id, needed)
     outcomes = office.store.steps.outcomes(case.id, {n: records[n].attempt for n in needed})
+    most = max((len(step.depends_on) for step in steps), default=1)
     found = {}
     for name in needed:
-        specialist = case.graph.steps[name].specialist
         outcome = outcomes.get(name)
         result = outcome.answer if outcome else None
-        found[name] = _packed(office, name, specialist, result, records[name].state)
+        specialist = case.graph.steps[name].specialist
+        if result is None:
+            found[name] = Upstream(step=name, specialist=specialist, lost=records[name].state)
+        else:
+            room = blobs.INLINE_LIMIT // max(1, most)
+            found[name] = _packed(office, name, specialist, result, room)
     return found
 
 
-def _packed(
-    office: Office, step: str, specialist: str, result: Result | None, state: str
-) -> Upstream:
-    if result is None:
-        return Upstream(step=step, specialist=specialist, lost=state)
+def _packed(office: Office, step: str, specialist: str, result: Result, room: int) -> Upstream:
     text = result.model_dump_json()
-    if len(text.encode()) <= blobs.INLINE_LIMIT:
+    if len(text.encode()) <= room:
         return Upstream(step=step, specialist=specialist, result=result)
     office.store.blobs.put([text])
     return Upstream(step=step, specialist=specialist, ref=blobs.ref(text))

@@ -10,15 +10,16 @@ from functools import partial
 
 from pydantic import ValidationError
 
-from common import names
+from common import logs, metrics, names
 from common.broker import supervisor_call
 from common.contracts import Failure, Outcome
 from common.errors import ChargehandError, UnknownJob
 from common.states import JobState, StepState
 from common.store import Attempt, Attention, Lost, Routed, StepRecord
 from supervisor.dispatch import choose, dispatch
+from supervisor.ended import ended
 from supervisor.graph import ready
-from supervisor.join import conclude, join
+from supervisor.join import GONE, conclude, decide, join
 from supervisor.office import Case, Office
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 SETTLED = 1.0
 """Seconds after an outcome in which its join may still be on its way."""
 
+UNDONE = (StepState.UNDECIDED, *GONE)
+"""States about which a join may not have done all: decided, and skipped what hangs on them."""
 MOVES = ("no live pod", "breaker open")
 """Reasons to take a step away from the queue that it waits on."""
 
@@ -40,7 +43,8 @@ def reconcile(office: Office) -> None:
     seen = office.store.fleet.watch(office.pulse.pod)
     for job, act in _acts(office, seen) if seen else ():
         try:
-            act()
+            with logs.about(job):
+                act()
         except UnknownJob:
             logger.warning("job %s has expired; it is taken off the lists", job)
             office.store.jobs.forget(job)
@@ -85,8 +89,11 @@ def _recover(office: Office, lost: Attempt | Lost) -> None:
     outcome = _lost_outcome(case, lost, record, tries)
     match office.store.steps.lose(lost, outcome, tries, blame=True):
         case "again":
+            metrics.reconciled("recover")
             dispatch(office, case, [case.graph.steps[lost.step]])
         case "over":
+            metrics.reconciled("recover")
+            metrics.step(outcome)
             join(office, lost.job, lost.step, alone=True)
 
 
@@ -114,6 +121,7 @@ def _move(office: Office, attempt: Attempt, before: float, act: str, why: str) -
     """Take a step back from its queue, and dispatch it anew."""
     case = office.case(attempt.job)
     if case is not None and office.store.steps.withdraw(attempt, before, act, why):
+        metrics.reconciled(act)
         dispatch(office, case, [case.graph.steps[attempt.step]])
 
 
@@ -122,7 +130,11 @@ def _end(office: Office, job: str) -> None:
     queued = [r.queue for r in office.store.steps.records(job).values() if r.queue]
     loads = office.store.loads.read(sorted(set(queued)))
     deserted = [queue for queue, load in loads.items() if load.slots == 0]
-    if office.store.jobs.stop(job, "deadline", deserted) is JobState.AGGREGATING:
+    metrics.reconciled("end")
+    state = office.store.jobs.stop(job, "deadline", deserted)
+    if state is JobState.FAILED:
+        ended(office.store.jobs.get(job), state)
+    if state is JobState.AGGREGATING:
         office.broker.publish(supervisor_call(names.AGGREGATE, f"job={job}", job=job))
 
 
@@ -141,6 +153,7 @@ def look(office: Office, job: str, settled: float = SETTLED) -> None:
 
 def _call_again(office: Office, task: str, job: str) -> None:
     """Publish a phase again; when a process has it, that one goes on alone."""
+    metrics.reconciled(task.removeprefix("chargehand."))
     office.broker.publish(supervisor_call(task, f"job={job}", job=job))
 
 
@@ -148,10 +161,17 @@ def _look_at_steps(office: Office, case: Case, settled: float) -> None:
     """Do what a join that did not fire, or a dispatch that stopped halfway, left undone."""
     records = office.store.steps.records(case.id)
     before = office.store.fleet.now() - settled
-    for step, record in records.items():
-        if record.state is StepState.UNDECIDED and (record.ended or 0.0) < before:
+    undone = [
+        step
+        for step, record in records.items()
+        if record.state in UNDONE and (record.ended or 0.0) < before
+    ]
+    for step in undone:
+        if records[step].state is StepState.UNDECIDED:
             _traced(office, case, "join", step, "it came back and nothing was decided")
-            join(office, case.id, step, alone=True)
+    if undone:
+        decide(office, case, undone)
+        records = office.store.steps.records(case.id)
     _dispatch_stranded(office, case, records, before)
     _leave_bad_queues(office, case, records)
 
@@ -183,4 +203,5 @@ def _leave_bad_queues(office: Office, case: Case, records: Mapping[str, StepReco
 
 
 def _traced(office: Office, case: Case, act: str, step: str, why: str) -> None:
+    metrics.reconciled(act)
     office.store.trace.add(case.id, "reconciled", {"act": act, "why": why}, step)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from common import names, teams
+from common import crash, names, teams
 from common.broker import supervisor_call
 from common.contracts import Document, Job, Team
 from common.errors import InputError
@@ -12,17 +12,31 @@ from common.store import blobs
 from supervisor.office import Office
 
 
-def submit(office: Office, job: Job, team_folders: tuple[Path, ...] = ()) -> str:
-    """Store a job and publish its planning; return its id, or raise InputError."""
+def submit(
+    office: Office,
+    job: Job,
+    team_folders: tuple[Path, ...] = (),
+    job_id: str | None = None,
+) -> str:
+    """Store a job and publish its planning; return its id, or raise InputError.
+
+    The same `job_id` given twice is the same job, so that a message may be delivered twice.
+    """
     team = team_of(job, team_folders)
     documents, bodies = by_reference(job.documents)
-    office.store.blobs.put(bodies)
+    office.store.blobs.put([*bodies, *prompts(team)])
     job_id = office.store.jobs.submit(
-        uuid4().hex[:12], job.model_copy(update={"documents": documents}), team
+        job_id or uuid4().hex[:12], job.model_copy(update={"documents": documents}), team
     )
+    crash.point("submitted")
     # With a known idempotency key this plans an older job again, which changes nothing.
     office.broker.publish(supervisor_call(names.PLAN, f"job={job_id} team={team.name}", job=job_id))
     return job_id
+
+
+def prompts(team: Team) -> list[str]:
+    """Return the texts that a model is told, which pods fetch by their hash."""
+    return [team.prompts.shared, *(s.prompt for s in team.specialists.values())]
 
 
 def team_of(job: Job, team_folders: tuple[Path, ...] = ()) -> Team:

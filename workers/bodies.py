@@ -30,3 +30,10 @@ def _whole_upstream(upstream: Upstream, texts: dict[str, str]) -> Upstream:
         return upstream
     result = Result.model_validate_json(texts[upstream.ref])
     return upstream.model_copy(update={"result": result, "ref": None})
+
+
+def prompts(store: Store, assignment: Assignment) -> tuple[str, str]:
+    """Return the team's and the specialist's prompt of an assignment."""
+    texts = store.blobs.get(assignment.prompts)
+    team, specialist = (texts[ref] for ref in assignment.prompts)
+    return team, specialist

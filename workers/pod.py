@@ -8,13 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from common import crash, names
+from common import crash, logs, metrics, names, telemetry
 from common.broker import Broker, join_call
 from common.contracts import Assignment, Failure, Outcome, Result
 from common.pulse import LEASE, Pulse
-from common.store import Attempt, PodFacts, Store
-from workers.bodies import fetched
+from common.settings import settings
+from common.store import Attempt, Claimed, PodFacts, Store
+from workers.bodies import fetched, prompts
 from workers.run import run
+from workers.think import Thinking
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +30,7 @@ class Pod:
     def __init__(self, store: Store, broker: Broker, *, largest: int, grace: float) -> None:
         self._store = store
         self._broker = broker
-        self._pulse = Pulse(store)
+        self.pulse = self._pulse = Pulse(store)
         self._largest = largest
         self._grace = grace
         self._leaving: threading.Timer | None = None
@@ -77,12 +79,20 @@ class Pod:
         except ValidationError as error:
             self._refuse(raw, error)
             return None
+        with logs.about(assignment.job, assignment.step):
+            return self._claimed(assignment, raw)
+
+    def _claimed(self, assignment: Assignment, raw: Any) -> str | None:
         token = token_hex(8)
-        claim, left = self._store.steps.claim(assignment, token, self._pulse.pod, LEASE)
+        claimed = self._store.steps.claim(assignment, token, self._pulse.pod, LEASE)
+        claim = claimed.claim
         crash.point("claimed")
         if claim in ("granted", "suspect"):
-            self._attempt(assignment, token, left, alone=claim == "suspect")
+            metrics.waited(claimed.queue, claimed.waited)
+            with telemetry.span("work", assignment.job, **_facts(assignment, claimed)):
+                self._attempt(assignment, token, claimed.left, alone=claim == "suspect")
         elif claim == "unknown":
+            metrics.refused()
             self._store.fleet.refuse(assignment.specialist, "no such job or step", raw)
             return None
         elif claim == "held":
@@ -96,7 +106,15 @@ class Pod:
             for e in error.errors(include_input=False, include_url=False)
         )
         logger.error("a message was refused: %s", faults)
+        metrics.refused()
         self._store.fleet.refuse("", faults, raw)
+
+    def _thinking(self, assignment: Assignment, *, alone: bool) -> Thinking:
+        """Return how a step is thought about; without prompts, that is by rules."""
+        by_model = settings().thinks() and assignment.prompts
+        return Thinking(
+            partial(prompts, self._store, assignment) if by_model else None, alone=alone
+        )
 
     def _attempt(self, assignment: Assignment, token: str, left: float, *, alone: bool) -> None:
         member = names.lease_member(assignment.job, assignment.step, assignment.attempt, token)
@@ -108,12 +126,29 @@ class Pod:
                 stopped=lost.is_set,
                 left=left,
                 largest=self._largest,
-                alone=alone,
+                thinking=self._thinking(assignment, alone=alone),
             )
             crash.point("worked")
+            telemetry.tools(outcome.job, events, outcome.seconds)
             counted = self._store.steps.finish(outcome, token, events)
+        telemetry.tell(outcome=outcome.body.kind, engine=outcome.engine, counted=counted)
         if not counted:
             logger.warning("the outcome of %s came too late to count", member)
-        elif not isinstance(outcome.body, Result):
+            return
+        metrics.step(outcome)
+        if not isinstance(outcome.body, Result):
+            telemetry.failed(f"{outcome.body.kind}: {outcome.body.reason}")
             # What to do about it need not wait for the rest of its chord.
             self._broker.publish(join_call(outcome.job, outcome.step, alone=True))
+
+
+def _facts(assignment: Assignment, claimed: Claimed) -> dict[str, telemetry.Value]:
+    """Return what a trace tells about an attempt."""
+    return {
+        "step": assignment.step,
+        "attempt": assignment.attempt,
+        "team": assignment.team,
+        "specialist": assignment.specialist,
+        "queue": claimed.queue,
+        "waited": claimed.waited,
+    }

@@ -5,11 +5,11 @@ import logging
 import time
 from collections.abc import Callable
 
-from common.contracts import Assignment, Escalation, Failure, Outcome, Result
+from common.contracts import Assignment, Escalation, Failure, Outcome, Result, Usage
 from common.errors import ChargehandError, InputError, StoreUnavailable
-from workers import isolation
 from workers.desk import Desk, OutOfTime, Stopped, ToolError, ToolMissing, laid_out
 from workers.engines import rules
+from workers.think import Thinking
 
 logger = logging.getLogger(__name__)
 
@@ -27,30 +27,33 @@ def run(
     stopped: Callable[[], bool],
     left: float,
     largest: int,
-    alone: bool = False,
+    thinking: Thinking,
 ) -> tuple[Outcome, Events]:
     """Return what the attempt came to, and what happened on the way. It never raises for work.
 
-    `left` are the seconds that its job has left; `alone` runs it in a process of its own.
+    `left` are the seconds that its job has left.
     """
     began = time.monotonic()
     events: Events = []
+    used: list[Usage] = []
 
     def note(event: str, data: dict[str, object]) -> None:
+        if event == "model":
+            used.append(Usage.model_validate(data["usage"]))
         at = {"attempt": assignment.attempt, "pod": pod, "at": round(time.monotonic() - began, 6)}
         events.append((event, json.dumps(at | data)))
 
-    work = isolation.work if alone else rules.work
-    body = attempt(assignment, work, note, fetch=fetch, stopped=stopped, left=left)
+    body = attempt(assignment, thinking.work, note, fetch=fetch, stopped=stopped, left=left)
     outcome = Outcome(
         job=assignment.job,
         team=assignment.team,
         step=assignment.step,
         attempt=assignment.attempt,
         specialist=assignment.specialist,
-        engine="rules",
+        engine=thinking.engine,
         pod=pod,
         seconds=time.monotonic() - began,
+        usage=sum(used, Usage()),
         body=_within(largest, body),
     )
     return outcome, events

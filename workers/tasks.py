@@ -8,9 +8,11 @@ from celery.signals import worker_shutting_down
 
 from common import names
 from common.broker import Broker
+from common.endpoint import Endpoint
 from common.lifecycle import accompany
 from common.settings import settings
 from common.store import Store
+from common.telemetry import Tracing
 from workers.app import app
 from workers.pod import Pod
 
@@ -41,4 +43,4 @@ def leave(**_: Any) -> None:
     pod().leave()
 
 
-accompany(app, pod)
+accompany(app, pod, lambda: Endpoint(pod().pulse), lambda: Tracing("chargehand-worker"))

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import typer
 
-from chargehand.cli import jobs, processes, review
+from chargehand.cli import jobs, processes, review, watching
 from chargehand.formats import safe
 from common.errors import ChargehandError, InputError, UnknownJob
 
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (review, jobs, processes):
+for module in (review, jobs, watching, processes):
     module.add_to(app)
 
 

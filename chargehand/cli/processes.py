@@ -2,12 +2,15 @@
 
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from chargehand import doctor as diagnosis
+from chargehand import flower as launch
 from chargehand import serve
+from chargehand.cli import scaling
 from chargehand.cli.output import put
 from chargehand.stack import local, pools
 from chargehand.stack.port import check_free
@@ -30,9 +33,18 @@ def up(
     ] = None,
     slots: Slots = local.SLOTS,
     flower_port: Annotated[int, typer.Option(help="Where Flower listens.")] = local.FLOWER_PORT,
+    autoscale: scaling.Autoscale = False,
+    least: scaling.Least = None,
+    most: scaling.Most = None,
+    target_wait: scaling.TargetWait = None,
+    cool_down: scaling.CoolDown = None,
 ) -> None:
     """Start the whole local stack, and keep it running until Ctrl-C."""
-    local.up(local.layout(scale or (), flower_port, slots), sys.stderr)
+    bounds = {"least": least, "most": most, "target_wait": target_wait, "cool_down": cool_down}
+    policy = scaling.policy(autoscale=autoscale, limit=pools.MOST, **bounds)
+    if policy and scale:
+        raise InputError("--scale and --autoscale exclude each other; give --min and --max")
+    local.up(local.layout(scale or (), flower_port, slots, policy), sys.stderr)
 
 
 def supervisor(
@@ -52,7 +64,15 @@ def worker(
 
 def flower(
     port: Annotated[int, typer.Option(help="The port to listen on.")] = local.FLOWER_PORT,
-    address: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    address: Annotated[
+        str, typer.Option(help="The address to listen on; beyond this machine with a password.")
+    ] = "127.0.0.1",
+    db: Annotated[
+        Path | None, typer.Option(help="The file that keeps tasks; else one below the home.")
+    ] = None,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Let it control workers and tasks.")
+    ] = False,
 ) -> None:
     """Start Flower, which shows tasks and workers."""
     if not find_spec("flower"):
@@ -60,7 +80,7 @@ def flower(
             "Flower is not installed; it comes with `pip install 'chargehand[flower]'`"
         )
     check_free(port, "--port")
-    serve.flower(address, port)
+    launch.serve(address, port, db=db, writable=writable)
 
 
 def doctor() -> None:

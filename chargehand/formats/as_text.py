@@ -25,7 +25,8 @@ def render(report: Report, *, colour: bool = False, width: int = WIDTH) -> str:
         legacy_windows=False,
     )
     for part in _parts(report):
-        console.print(part, soft_wrap=True)
+        # A terminal wraps at words; elsewhere a line stays whole, so that it can be searched for.
+        console.print(part, soft_wrap=not colour)
     return out.getvalue().rstrip("\n") + "\n"
 
 

@@ -9,7 +9,7 @@ BY_ENGINES = {
     frozenset({"claude"}): "by Claude",
     frozenset({"claude", "rules"}): "by Claude and, in part, by rules without a model",
 }
-NO_ENGINE = "no step was run"
+NO_ENGINE = "without running any step"
 
 
 def engine(report: Report) -> str:

@@ -37,9 +37,11 @@ def worker(name: str, queues: Sequence[str], slots: int) -> Command:
     return Command(name, (*_CHARGEHAND, "worker", *queues, "--slots", str(slots)))
 
 
-def flower(port: int) -> Command:
-    """Return the command of Flower on this port."""
-    return Command("flower", (*_CHARGEHAND, "flower", "--port", str(port)), stops=1, grace=5.0)
+def flower(port: int, auth: str) -> Command:
+    """Return the command of Flower on this port, for who knows this `user:password`."""
+    argv = (*_CHARGEHAND, "flower", "--port", str(port))
+    # Everybody on the machine can read a command line; an environment only its owner can.
+    return Command("flower", argv, {"CHARGEHAND_FLOWER_AUTH": auth}, stops=1, grace=5.0)
 
 
 def redis(program: Path, configuration: Path) -> Command:

@@ -5,14 +5,16 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 from urllib.parse import unquote, urlsplit
 
+from chargehand import flower
 from chargehand.stack import command, pools, port, private, probe, record, redis_server
+from chargehand.stack.autoscale import Autoscaled, Elastic
 from chargehand.stack.background import supervised
 from chargehand.stack.command import Command
 from chargehand.stack.log import MergedLog
@@ -20,6 +22,7 @@ from chargehand.stack.signals import STOPS, handling, held
 from chargehand.stack.supervise import Supervision
 from common.contracts import Team
 from common.errors import LocalStackError
+from common.scale import Policy
 from common.settings import settings, without_password
 
 FLOWER_PORT = 5555
@@ -37,16 +40,32 @@ class Layout:
     commands: tuple[Command, ...]
     pools: dict[str, int]
     flower_port: int | None
+    elastic: Elastic | None = None
+    flower_auth: str = field(default_factory=flower.new_auth, repr=False)
+    """Who may see Flower, as user:password."""
 
 
 def layout(
-    scale: Iterable[str] = (), flower_port: int | None = FLOWER_PORT, slots: int = SLOTS
+    scale: Iterable[str] = (),
+    flower_port: int | None = FLOWER_PORT,
+    slots: int = SLOTS,
+    policy: Policy | None = None,
 ) -> Layout:
-    """Return one supervisor, the pools of all known teams, and Flower if it is installed."""
-    sizes = pools.scaled(pools.known(settings().teams), scale)
+    """Return one supervisor, the pools of all known teams, and Flower if it is installed.
+
+    With a policy, the pools start with the least number of processes, and follow their load.
+    """
+    known = pools.known(settings().teams)
     shown = flower_port if find_spec("flower") else None
-    flower = () if shown is None else (command.flower(shown),)
-    return Layout((*flower, command.supervisor(), *_workers(sizes, slots)), sizes, shown)
+    given = settings().flower_auth
+    auth = given.get_secret_value() if given else flower.new_auth()
+    shows = () if shown is None else (command.flower(shown, auth),)
+    always = (*shows, command.supervisor())
+    if policy is not None:
+        sizes = dict.fromkeys(known, policy.least)
+        return Layout(always, sizes, shown, Elastic(known, slots, policy), auth)
+    sizes = pools.scaled(known, scale)
+    return Layout((*always, *_workers(sizes, slots)), sizes, shown, None, auth)
 
 
 def up(what: Layout, stream: TextIO) -> None:
@@ -55,8 +74,10 @@ def up(what: Layout, stream: TextIO) -> None:
     Returns after a clean stop. A second stack of the same home is refused.
     """
     home = private.folder(settings().home)
-    log = MergedLog(stream, ["redis", *(c.name for c in what.commands)])
-    supervision = Supervision(log)
+    elastic = what.elastic
+    names = [c.name for c in what.commands] + (elastic.names() if elastic else [])
+    log = MergedLog(stream, ["redis", *names])
+    supervision = Autoscaled(log, elastic) if elastic else Supervision(log)
     with ExitStack() as stack:
         stack.enter_context(record.only_one(home))
         if what.flower_port is not None:
@@ -64,8 +85,11 @@ def up(what: Layout, stream: TextIO) -> None:
         stack.enter_context(handling(*STOPS, do=lambda _: supervision.request_stop()))
         stack.enter_context(supervision)
         url = _redis(home, log, supervision)
+        environment = {**_environment(url), **SHOWN}
         for each in what.commands:
-            supervision.add(each.within(home, {**_environment(url), **SHOWN}))
+            supervision.add(each.within(home, environment))
+        if isinstance(supervision, Autoscaled):
+            supervision.begin(url, lambda pod: pod.within(home, environment))
         # The record goes first: nobody is to find a stack that is stopping.
         stack.enter_context(record.recorded(home, _record(what, url)))
         _greet(log, what, url)
@@ -167,13 +191,25 @@ def _record(what: Layout, url: str) -> record.StackRecord:
 
 
 def _flower_url(what: Layout) -> str | None:
-    return None if what.flower_port is None else f"http://{port.HOST}:{what.flower_port}"
+    """Return where Flower is, password included."""
+    if what.flower_port is None:
+        return None
+    return flower.login_url(what.flower_auth, port.HOST, what.flower_port)
+
+
+def _shown(flower_url: str | None) -> str:
+    """Return what is said about Flower; a password that the person gave is known to them."""
+    if flower_url is None:
+        return "not started; it comes with chargehand[flower]"
+    return without_password(flower_url) if settings().flower_auth else flower_url
 
 
 def _greet(log: MergedLog, what: Layout, url: str) -> None:
     log.say(f"Redis: {without_password(url)}")
-    log.say(f"Flower: {_flower_url(what) or 'not started; it comes with chargehand[flower]'}")
-    log.say(f"pools: {', '.join(f'{name} x {size}' for name, size in what.pools.items())}")
+    log.say(f"Flower: {_shown(_flower_url(what))}")
+    sizes = ", ".join(f"{name} x {size}" for name, size in what.pools.items())
+    most = f"; each grows to {what.elastic.policy.most} with its load" if what.elastic else ""
+    log.say(f"pools: {sizes}{most}")
     log.say("stop with Ctrl-C")
 
 

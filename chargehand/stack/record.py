@@ -26,7 +26,8 @@ class StackRecord(BaseModel):
     """When that process started, as the kernel counts it: another one may get the same id."""
     redis_url: str = Field(repr=False)
     """Holds the password: for connecting, never for showing."""
-    flower_url: str | None
+    flower_url: str | None = Field(repr=False)
+    """Holds the password: for logging in."""
     pools: dict[str, int]
 
 

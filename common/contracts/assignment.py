@@ -4,7 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from common.contracts.base import Contract, JobId, Name, StepId, Text, Tier, Version
+from common.contracts.base import Confidence, Contract, JobId, Name, StepId, Text, Tier, Version
 from common.contracts.document import Document, Ref, Slice
 from common.contracts.outcome import Result
 from common.contracts.plan import Budget
@@ -37,11 +37,15 @@ class Assignment(Contract):
     team: Name
     specialist: Name
     tools: tuple[Name, ...] = ()
+    prompts: tuple[Ref, ...] = ()
+    """The team's and the specialist's prompts, stored under their hash; only a model needs them."""
     instruction: Text
     context: str = ""
     criterion: Text
     documents: tuple[Document, ...] = ()
     slices: tuple[Slice, ...] = ()
     upstream: tuple[Upstream, ...] = ()
+    validate_below: Confidence = 0
+    """Findings less certain than this are looked at a second time."""
     budget: Budget = Budget()
     tier: Tier = "sonnet"

@@ -32,18 +32,28 @@ class Failure(Contract):
 
     kind: Literal["failure"] = "failure"
     reason: Literal[
-        "exception", "timeout", "tool_missing", "bad_input", "cancelled", "lost", "crashed"
+        "exception", "timeout", "tool_missing", "bad_input", "cancelled", "lost", "crashed", "model"
     ]
     message: Text
     transient: bool = False
 
 
 class Usage(Contract):
-    """What a step consumed of a model."""
+    """What was consumed of a model."""
 
+    calls: int = Field(default=0, ge=0)
+    retries: int = Field(default=0, ge=0)
+    """Tries without an answer before a call that had one; some of them may be billed."""
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
+    cache_read_tokens: int = Field(default=0, ge=0)
+    cache_write_tokens: int = Field(default=0, ge=0)
     usd: float = Field(default=0.0, ge=0)
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return both together."""
+        mine, theirs = self.model_dump(), other.model_dump()
+        return Usage.model_validate({name: mine[name] + theirs[name] for name in mine})
 
 
 class Outcome(Contract):

@@ -59,6 +59,10 @@ class Report(Contract):
     state: Literal["complete", "partial"]
     engines: tuple[Engine, ...]
     """Which engines did the work: the honest label of the report."""
+    planner: Engine = "rules"
+    """Which engine planned it."""
+    writer: Engine = "rules"
+    """Which engine ranked the findings and wrote the summary."""
     summary: Text
     text: str = ""
     findings: tuple[MergedFinding, ...] = ()

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from common.contracts.base import Contract, Name, Seconds, StepId, Text, Tier, Version
+from common.contracts.base import Confidence, Contract, Name, Seconds, StepId, Text, Tier, Version
 from common.contracts.plan import Budget
 
 
@@ -65,6 +65,27 @@ class TeamLimits(Contract):
     """How often a step is attempted before it is given up."""
 
 
+class Prompts(Contract):
+    """What a model is told for the whole team; in `team.yaml` the files that hold it."""
+
+    shared: str = ""
+    """The beginning of every specialist's prompt."""
+    plan: str = ""
+    """How to plan: what makes a good step, with examples."""
+    write: str = ""
+    """How to write the report."""
+
+
+class Generalist(Contract):
+    """Who does the steps of specialists that a planner proposes and the team lacks."""
+
+    queue: Name
+    tools: tuple[Name, ...] = ()
+    """The tools that such a specialist may be given."""
+    most: int = Field(default=3, ge=1, le=20)
+    """How many such specialists one plan may propose."""
+
+
 class Routing(Contract):
     """When a step goes to a backup."""
 
@@ -85,6 +106,12 @@ class Team(Contract):
     specialists: dict[Name, Specialist] = Field(min_length=1)
     when_lost: Literal["skip", "run"] = "skip"
     """What becomes of a step when one that it depends on is lost."""
+    prompts: Prompts = Prompts()
+    generalist: Generalist | None = None
+    validate_below: Confidence = 0
+    """Findings of a model less certain than this are looked at a second time, by a cheap one."""
+    critique: bool = False
+    """Whether a model's report is checked against the outcomes before it is delivered."""
     routing: Routing = Routing()
     limits: TeamLimits = TeamLimits()
 

@@ -9,7 +9,8 @@ from common.store.connection import Connection, connect
 from common.store.fleet import Attempt, Attention, Fleet, Lost, PodFacts
 from common.store.jobs import JobRecord, Jobs
 from common.store.loads import Load, Loads
-from common.store.steps import Claim, Decision, Routed, StepRecord, Steps
+from common.store.overview import Overviews
+from common.store.steps import Claim, Claimed, Decision, Routed, StepRecord, Steps
 from common.store.trace import Event, Trace
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Attention",
     "Breaker",
     "Claim",
+    "Claimed",
     "Decision",
     "Event",
     "JobRecord",
@@ -41,9 +43,10 @@ class Store:
         self.fleet = Fleet(connection)
         self.loads = Loads(connection)
         self.breakers = Breakers(connection)
+        self.overviews = Overviews(connection)
 
     @classmethod
-    def open(cls, patience: float, url: str | None = None) -> "Store":
+    def open(cls, patience: float, url: str | None = None, timeout: float = 30.0) -> "Store":
         """Return the store in this Redis or the configured one."""
         url = url or settings().redis()
-        return cls(connect(url), url, patience=patience, ttl=settings().job_ttl)
+        return cls(connect(url, timeout), url, patience=patience, ttl=settings().job_ttl)

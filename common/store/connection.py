@@ -83,13 +83,13 @@ def hurry() -> None:
     _leaving = time.monotonic()
 
 
-def connect(url: str) -> redis.Redis:
+def connect(url: str, timeout: float = 30.0) -> redis.Redis:
     """Return a client; nothing is sent before it is used."""
     return redis.Redis.from_url(
         url,
         decode_responses=True,
-        socket_timeout=30,
-        socket_connect_timeout=3,
+        socket_timeout=timeout,
+        socket_connect_timeout=min(3.0, timeout),
         health_check_interval=30,
         # Waiting for Redis is done in one place, `Connection.ask`, which says so in the log.
         retry=Retry(NoBackoff(), 0),

@@ -79,11 +79,15 @@ class Jobs:
         answer: Hold = self._connection.run("hold", keys(job_id), args)
         return answer
 
-    def start(self, job_id: str, plan: Plan, token: str) -> bool:
-        """Give a job its plan; False when it has one already, or another process plans it."""
+    def start(self, job_id: str, plan: Plan, token: str, team: Team | None = None) -> bool:
+        """Give a job its plan, and its team with whom the plan added to it.
+
+        False when it has a plan already, or another process plans it.
+        """
         data = {"steps": len(plan.steps), "planner": plan.planner, "goal": plan.goal[:200]}
         ids = [step.id for step in plan.steps]
-        args = [plan.model_dump_json(), self._ttl, json.dumps(data), token, *ids]
+        changed = team.model_dump_json() if team else ""
+        args = [plan.model_dump_json(), self._ttl, json.dumps(data), token, changed, *ids]
         return bool(self._connection.run("start", keys(job_id), args))
 
     def conclude(self, job_id: str) -> bool:

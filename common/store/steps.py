@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -44,6 +44,17 @@ class StepRecord(BaseModel):
     """Why it ended without an outcome."""
     spared: int = 0
     """How many attempts do not count as tries, because their pod was told to leave."""
+
+
+class Claimed(NamedTuple):
+    """What became of a claim; the rest is known when it was granted."""
+
+    claim: Claim
+    left: float = 0.0
+    """The seconds that the job has left."""
+    queue: str = ""
+    waited: float = 0.0
+    """The seconds that the step was on its queue."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +125,14 @@ class Steps:
 
     def claim(
         self, assignment: Assignment, token: str, pod: str, seconds: float
-    ) -> tuple[Claim, float]:
-        """Claim an attempt for a pod, for so many seconds unless renewed.
-
-        Returns what became of the claim, and the seconds that the job has left.
-        """
+    ) -> Claimed:
+        """Claim an attempt for a pod, for so many seconds unless renewed."""
         args = [assignment.step, assignment.attempt, token, pod, seconds]
-        claim, left = self._connection.run("claim", keys(assignment.job), args)
-        return claim, float(left)
+        claim, *granted = self._connection.run("claim", keys(assignment.job), args)
+        if not granted:
+            return Claimed(claim)
+        left, queue, waited = granted
+        return Claimed(claim, float(left), queue, max(0.0, float(waited)))
 
     def scheduled(self, job: str, steps: Sequence[str]) -> set[str]:
         """Return those of the steps that are to be tried again at a time that is set."""

@@ -61,9 +61,9 @@ class Trace:
         """
         key, last = names.trace(job), "0"
         ends = None if within is None else time.monotonic() + within
-        if not self._connection.ask(lambda client: client.exists(key)):
-            raise UnknownJob(job)
         while ends is None or time.monotonic() < ends:
+            if not self._connection.ask(lambda client: client.exists(key)):
+                raise UnknownJob(job)
             left = BLOCK_MS if ends is None else int((ends - time.monotonic()) * 1000)
             for event in self._next(key, last, max(1, min(BLOCK_MS, left))):
                 last = event.id

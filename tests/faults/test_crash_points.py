@@ -1,9 +1,13 @@
 """Every window in which a process can die is hit for sure, and the job goes on."""
 
+import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
+from common.contracts import Document, Job
 from common.states import StepState
 from tests.fleet import Fleet, team
 
@@ -61,3 +65,25 @@ def test_a_job_goes_on_when_a_pod_dies(fleet: Fleet, point: str) -> None:
     fleet.pod()
 
     whole(fleet, job)
+
+
+def test_a_job_goes_on_when_its_submitter_dies_before_anyone_was_told(fleet: Fleet) -> None:
+    document = Document(path="a.md", text="Orders rose to 12 in May 2025.", lines=1)
+    job = Job(team="brief", request="What rose in May?", documents=(document,))
+    code = (
+        "import sys; from chargehand.client import Client; from common.contracts import Job; "
+        "Client().submit(Job.model_validate_json(sys.argv[1]))"
+    )
+    settings = {"CHARGEHAND_REDIS_URL": fleet.url, "CHARGEHAND_CRASH": "submitted"}
+
+    died = subprocess.run(
+        [sys.executable, "-c", code, job.model_dump_json()],
+        env={**os.environ, **settings},
+        check=False,
+    )
+    fleet.supervisor()
+    fleet.pod(queue="gather,analyse,write")
+
+    assert died.returncode == -signal.SIGKILL
+    (stored,) = fleet.store.jobs.recent(5)
+    assert fleet.report(stored.id, within=25).state == "complete"

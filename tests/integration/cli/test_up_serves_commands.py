@@ -7,6 +7,7 @@ import re
 import subprocess
 import termios
 import urllib.request
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.integration.cli.user import User, line_of
 IDLE = ("analyse", "gather", "write")
 """Pools of the brief team; without a process of theirs its jobs wait until they are cancelled."""
 BOTH = ["sql-injection", "mutable-default"]
+FLOWER_AUTH = "ada:hunter2"
 FORMATS = ("text", "json", "markdown", "sarif", "rdjson")
 
 
@@ -56,13 +58,15 @@ class Stack(User):
 
     def ask_flower(self, path: str) -> Any:
         """Return what Flower's API answers."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.flower}{path}", timeout=5) as answer:
+        request = urllib.request.Request(f"http://127.0.0.1:{self.flower}{path}")
+        request.add_header("Authorization", f"Basic {b64encode(FLOWER_AUTH.encode()).decode()}")
+        with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310 - ours
             return json.load(answer)
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    made = Stack(tmp_path_factory.mktemp("up"), FLOWER_UNAUTHENTICATED_API="true")
+    made = Stack(tmp_path_factory.mktemp("up"), CHARGEHAND_FLOWER_AUTH=FLOWER_AUTH)
     made.plant()
     made.log, made.flower = made.folder.parent / "up.log", port.free()
     sizes = {pool: 0 if pool in IDLE else 1 for pool in pools.known(())} | {"security": 2}

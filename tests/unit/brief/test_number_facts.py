@@ -3,7 +3,8 @@ from brief_desk import evidence, example_documents, found_by, gathered, lost, ru
 
 from common.contracts import Result
 from workers.tools.documents import search
-from workers.tools.numbers import compare, facts
+from workers.tools.figures import facts
+from workers.tools.numbers import compare
 
 
 def read(quote: str, path: str = "a.md") -> list[tuple[str, str, float, str]]:

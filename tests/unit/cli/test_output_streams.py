@@ -1,4 +1,3 @@
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from chargehand import serve
 from chargehand.cli import output
 from common.errors import ChargehandError
 
@@ -75,10 +73,3 @@ def test_in_a_narrow_table_only_the_last_column_gives_way(
     assert lines[1].startswith("0123456789ab  word word")
     assert lines[1].endswith("…")
     assert Text(lines[1]).cell_len == 40
-
-
-def test_a_log_message_of_a_library_is_one_line() -> None:
-    form = serve._OneLine("%(name)s: %(message)s")
-    record = logging.LogRecord("celery", 40, "", 1, "Cannot connect.\nTrying again\n", None, None)
-
-    assert form.format(record) == "celery: Cannot connect. Trying again"

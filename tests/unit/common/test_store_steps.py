@@ -199,9 +199,9 @@ def test_a_claim_tells_the_seconds_that_the_job_has_left(store: Store) -> None:
     started(store, step("one"))
     store.steps.dispatch(JOB, routed("one"))
 
-    _, left = store.steps.claim(assignment("one"), "t", "pod", 60)
+    claimed = store.steps.claim(assignment("one"), "t", "pod", 60)
 
-    assert 1700 < left <= 1800
+    assert 1700 < claimed.left <= 1800
 
 
 def test_a_result_ends_its_step(store: Store, redis_client: redis.Redis) -> None:

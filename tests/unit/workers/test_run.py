@@ -8,6 +8,7 @@ from tests.unit.samples import OUT_OF_SCOPE, assignment
 from workers import run
 from workers.desk import Desk, OutOfTime, Stopped, ToolError, ToolMissing
 from workers.engines import rules
+from workers.think import Thinking
 
 Work = Callable[[Desk, rules.Note], Result | Escalation]
 
@@ -27,6 +28,7 @@ def outcome_of(
         stopped=lambda: False,
         left=60.0,
         largest=largest,
+        thinking=Thinking(),
     )
 
 
