@@ -1,6 +1,7 @@
 """What all tests share: one real Redis for each test process, and how hypothesis runs."""
 
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from common.store import Store
 from common.store.connection import connect
 
 TTL = 3600
+
+# No test asks a real model, whatever is set on this machine; those that need one serve their own.
+for _name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+    del os.environ[_name]
 
 # The same examples in every run and on every machine; a loaded machine is no failure.
 hypothesis.settings.register_profile(

@@ -123,9 +123,7 @@ class Steps:
             taken.update(zip(answer[::2], answer[1::2], strict=True))
         return taken
 
-    def claim(
-        self, assignment: Assignment, token: str, pod: str, seconds: float
-    ) -> Claimed:
+    def claim(self, assignment: Assignment, token: str, pod: str, seconds: float) -> Claimed:
         """Claim an attempt for a pod, for so many seconds unless renewed."""
         args = [assignment.step, assignment.attempt, token, pod, seconds]
         claim, *granted = self._connection.run("claim", keys(assignment.job), args)

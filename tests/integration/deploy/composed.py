@@ -110,7 +110,7 @@ class Composed:
         assert process.poll() is None, self.said(name)
         path = "healthcheck" if name == "flower" else "healthz"
         try:
-            with urlopen(f"http://{port.HOST}:{self.ports[name]}/{path}", timeout=4) as answer:  # noqa: S310
+            with urlopen(f"http://{port.HOST}:{self.ports[name]}/{path}", timeout=4) as answer:
                 return answer.status == 200
         except OSError as error:
             raise AssertionError(f"{name}: {error}: {self.said(name)}") from None

@@ -185,10 +185,13 @@ def test_a_server_starts_at_once_and_stops_while_it_is_asked(connect: Any) -> No
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(client.messages.create, **request())
             eventually(lambda: server.requests)
+            begin = time.perf_counter()
             server.stop()
+            stopped = time.perf_counter() - begin
             error = asked.exception(timeout=5)
 
     assert started < 0.05
+    assert stopped < 5
     assert type(error).__name__ == "APIConnectionError"
 
 

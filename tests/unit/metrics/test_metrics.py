@@ -144,6 +144,18 @@ def test_a_job_is_counted_by_how_it_ended(
     assert value(meters, "chargehand_job_seconds_count", team="sample") == 1
 
 
+def test_a_report_that_is_not_taken_ends_no_job(
+    meters: Meters, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started(office.store)
+    office.store.jobs.stop(JOB, "cancelled")
+    monkeypatch.setattr(office.store.jobs, "deliver", lambda *_: False)
+
+    aggregate(office, JOB)
+
+    assert value(meters, "chargehand_job_seconds_count", team="sample") is None
+
+
 def test_a_job_that_cannot_be_planned_is_counted_as_failed(
     meters: Meters, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:

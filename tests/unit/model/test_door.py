@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,6 @@ from pydantic import BaseModel
 
 from common.errors import ModelError, ModelMisused, ModelUnavailable
 from common.model import Door, Reply, Request
-from common.model import door as module
 from common.model.words import said
 from common.settings import Settings
 from tests.messages_api.fixture import Script, messages_api
@@ -43,7 +43,7 @@ def ask(made: Door, left: float = 5.0, **changes: Any) -> Reply:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(sys.modules["common.model.door"], "FIRST_PAUSE", 0.001)
 
 
 @pytest.mark.parametrize("max_tokens", [1_000, 32_000])
@@ -68,7 +68,7 @@ UNAVAILABLE: list[dict[str, Any]] = [
     {"status": 529},
     {"status": 500},
     {"status": 429, "retry_after": 0.01},
-    {"text": "x", "truncate": 40},
+    {"text": "x", "truncate": 2},
     {"malformed": "empty"},
     {"malformed": "html"},
     {"malformed": "html_as_json"},
@@ -169,9 +169,11 @@ def test_a_slow_answer_ends_with_the_time_that_is_left(
         except StopIteration:
             raise TimeoutError("over") from None
 
+    made = door(server)
+    request = Request("haiku", "a", "b", [said("c")], max_tokens=max_tokens)
+
     with pytest.raises(TimeoutError, match="over"):
-        made = door(server)
-        made.ask(Request("haiku", "a", "b", [said("c")], max_tokens=max_tokens), left)
+        made.ask(request, left)
 
     assert len(server.requests) == 1
 

@@ -128,6 +128,31 @@ def test_steps_of_a_pod_that_died_are_done_by_its_successor() -> None:
     assert seen.makespan == pytest.approx(5 + LEASE + 20.0)
 
 
+def test_a_pod_that_died_idle_takes_no_step_any_more() -> None:
+    seen = simulated(
+        seconds=10,
+        arrivals=burst(5, every=10),
+        pools={"a": pool(1, 10, 0.1)},
+        lost=[{"at": 1, "pool": "a"}],
+        start_up=100,
+    )
+
+    assert (seen.waits.p50, seen.waits.longest) == (0.0, pytest.approx(91.0))
+
+
+def test_a_pod_that_is_told_to_leave_before_it_started_never_starts() -> None:
+    seen = simulated(
+        seconds=200,
+        arrivals=burst(100, every=200),
+        pools={"a": pool(1, 10)},
+        autoscale={"max": 5, "cool_down": 2},
+        start_up=60,
+    )
+
+    assert (seen.pools["a"].pods_min, seen.unfinished) == (0, 0)
+    assert seen.waits.longest >= 60
+
+
 def test_without_a_pod_steps_wait_to_the_end() -> None:
     seen = simulated(arrivals=burst(7), pools={"a": pool(0)})
 
