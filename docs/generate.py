@@ -53,7 +53,9 @@ def settings_table() -> str:
     """Return one row for each setting: its variable, its default and what it means."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
     for name, meaning in _meanings().items():
-        rows.append(f"| `CHARGEHAND_{name.upper()}` | {_default(name)} | {meaning} |")
+        alias = Settings.model_fields[name].validation_alias
+        variable = alias if isinstance(alias, str) else f"CHARGEHAND_{name.upper()}"
+        rows.append(f"| `{variable}` | {_default(name)} | {meaning} |")
     return "\n".join(rows) + "\n"
 
 

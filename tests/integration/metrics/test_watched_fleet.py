@@ -123,9 +123,10 @@ def test_both_are_well_and_an_autoscaler_reads_a_queue(watched: Watched) -> None
 def test_a_job_is_one_trace_of_supervisor_and_worker(watched: Watched) -> None:
     def whole() -> bool:
         names = [span.name for span in watched.traces.of(watched.job)]
-        expected = {"job": 1, "plan": 1, "work": 3, "tool succeed": 2, "aggregate": 1}
+        # The other phases may be called more than once; each call is a span, and one has effect.
+        expected = {"job": 1, "work": 3, "tool succeed": 2}
         assert {name: names.count(name) for name in expected} == expected
-        assert {"join", "dispatch"} <= set(names)
+        assert {"plan", "dispatch", "join", "aggregate"} <= set(names)
         return True
 
     eventually(whole)

@@ -148,7 +148,7 @@ class Scaling(Shape):
     scaleTargetRef: Target  # noqa: N815
     pollingInterval: int  # noqa: N815
     cooldownPeriod: int  # noqa: N815
-    minReplicaCount: Literal[0]  # noqa: N815
+    minReplicaCount: Literal[0, 1]  # noqa: N815
     maxReplicaCount: int  # noqa: N815
     advanced: Advanced | None = None
     triggers: list[Trigger] = Field(min_length=1)

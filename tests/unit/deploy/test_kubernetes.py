@@ -103,16 +103,49 @@ def _ordered(value: Any) -> Any:
     return value
 
 
-def test_what_is_written_for_each_pool_is_fresh() -> None:
+@pytest.fixture(scope="module")
+def generate() -> Any:
+    """The script that writes what there is once for each pool."""
     spec = importlib.util.spec_from_file_location("generate", K8S / "generate.py")
     assert spec is not None
     assert spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
 
+
+def test_what_is_written_for_each_pool_is_fresh(generate: Any) -> None:
     for template, target in generate.TARGETS.items():
-        fresh = generate.manifests(template, QUEUES)
+        fresh = generate.manifests(template, generate.least(()))
         assert target.read_text(encoding="utf-8") == fresh, "stale; run deploy/k8s/generate.py"
+
+
+def test_a_pool_whose_steps_have_a_backup_keeps_a_pod(generate: Any, tmp_path: Path) -> None:
+    """Else its steps went to the backup, and nothing would ever wake it up."""
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    (folder / "prompt.md").write_text("You are part of a test.", encoding="utf-8")
+    one = {
+        "description": "Does its part.",
+        "prompt": "prompt.md",
+        "instruction": "Read all of these files from end to end.",
+        "criterion": "Every file was read to its end.",
+        "tools": ["secrets"],
+    }
+    specialists = {"first_one": {**one, "backups": ["second"]}, "second": one}
+    made = {
+        "description": "Two that help each other.",
+        "final_instruction": "Put together what came back.",
+        "plan": {"by": "files"},
+        "specialists": specialists,
+    }
+    (folder / "team.yaml").write_text(yaml.safe_dump(made), encoding="utf-8")
+
+    kept = generate.least((tmp_path,))
+    scaled = by_name(yaml.safe_load_all(generate.manifests("keda", kept)))
+
+    assert (kept["first_one"], kept["second"], kept["security"]) == (1, 0, 0)
+    assert scaled[("ScaledObject", "chargehand-first-one")]["spec"]["minReplicaCount"] == 1
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

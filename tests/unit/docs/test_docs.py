@@ -59,7 +59,8 @@ def test_the_table_of_settings_is_fresh() -> None:
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_is_in_the_guide_with_its_meaning(name: str) -> None:
-    row = rf"^\| `CHARGEHAND_{name.upper()}` \| .+ \| .+\. \|$"
+    alias = Settings.model_fields[name].validation_alias
+    row = rf"^\| `{alias or f'CHARGEHAND_{name.upper()}'}` \| .+ \| .+\. \|$"
 
     assert re.search(row, GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
 

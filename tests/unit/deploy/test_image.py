@@ -1,0 +1,94 @@
+"""deploy/Dockerfile and the locks that it installs from."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from common.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[3]
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
+LAST = DOCKERFILE.rpartition("\nFROM ")[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LOCKS = {
+    name: (ROOT / f"{name}.lock").read_text(encoding="utf-8")
+    for name in ("requirements", "requirements-run", "requirements-build")
+}
+
+
+def _pins(name: str) -> dict[str, str]:
+    return dict(re.findall(r"^([\w.-]+)(?:\[[\w,]+\])?==([^\s;]+)", LOCKS[name], re.MULTILINE))
+
+
+def _named(requirements: list[str]) -> set[str]:
+    found = {re.split(r"[\s<>=;\[]", each, maxsplit=1)[0].lower() for each in requirements}
+    return found - {"chargehand"}
+
+
+def test_the_image_installs_hashed_packages_and_nothing_to_work_with() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    run = _pins("requirements-run")
+
+    assert "--require-hashes -r requirements-run.lock" in DOCKERFILE
+    assert "--require-hashes -r requirements-build.lock" in DOCKERFILE
+    assert _named(extras["dev"]) & set(run) == set()
+    assert _named(extras["local"]) & set(run) == set()
+
+
+def test_the_image_has_every_extra_but_the_redis_for_a_persons_machine() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    [all_of] = extras["all"]
+    listed = set(re.findall(r"\w+", all_of.partition("[")[2])) - {"local"}
+    wanted = _named([r for extra in listed for r in extras[extra]])
+
+    assert wanted | _named(PROJECT["project"]["dependencies"]) <= set(_pins("requirements-run"))
+
+
+def test_what_is_tested_is_what_the_image_runs() -> None:
+    tested = _pins("requirements")
+
+    for name in ("requirements-run", "requirements-build"):
+        pins = _pins(name)
+        assert pins
+        assert {n: v for n, v in pins.items() if tested.get(n, v) != v} == {}
+    assert set(_pins("requirements-run")) <= set(tested)
+
+
+def test_locks_are_hashed_and_name_no_host() -> None:
+    for text in LOCKS.values():
+        packages = re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
+        assert all("--hash=sha256:" in package for package in packages)
+        assert "://" not in text
+
+
+def test_the_image_runs_without_root_and_writes_to_tmp_only() -> None:
+    assert re.search(r"^USER 10001$", LAST, re.MULTILINE)
+    assert re.search(r"^WORKDIR /tmp$", LAST, re.MULTILINE)
+    assert {"HOME=/tmp", "CHARGEHAND_HOME=/tmp/chargehand"} <= set(LAST.split())
+
+
+def test_the_health_check_asks_where_the_process_answers() -> None:
+    given = dict(re.findall(r"\bCHARGEHAND_(\w+)=(\S+)", LAST))
+    made = Settings(**{name.lower(): value for name, value in given.items()})
+    check = re.search(r"^HEALTHCHECK .*?\n +CMD (.*)$", LAST, re.MULTILINE | re.DOTALL)
+
+    assert made.metrics_port
+    assert check
+    assert "CHARGEHAND_METRICS_PORT" in check[1]
+    assert "/healthz" in check[1]
+
+
+def test_base_images_are_pinned_and_the_same() -> None:
+    based = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+
+    assert len(based) == 2
+    assert len(set(based)) == 1
+    assert re.search(r":\d+\.\d+\.\d+-slim", based[0])
+
+
+def test_the_image_holds_every_package_of_the_wheel() -> None:
+    packages = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+
+    copied = re.findall(r"^COPY (\w+) \./\1$", DOCKERFILE, re.MULTILINE)
+
+    assert sorted(copied) == sorted(packages)
