@@ -24,7 +24,7 @@ demo: $(INSTALLED) ## Review the example pull request, from nothing.
 	@$(BIN)/chargehand demo
 
 test: lint ## Run all checks and tests.
-	$(BIN)/python -m pytest -n 4
+	$(BIN)/python -m pytest -n 4 --dist loadfile
 
 unit: $(INSTALLED) ## Run the tests that need no Redis.
 	$(BIN)/python -m pytest tests/unit

@@ -1,4 +1,4 @@
-"""What all tests share: one real Redis for each test process, and how hypothesis runs."""
+"""What all tests share: one real Redis for each module that wants it, and how hypothesis runs."""
 
 import io
 import os
@@ -27,9 +27,9 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("chargehand")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a real Redis that lives as long as this test process."""
+    """The URL of a real Redis for one module of tests: others count the children of this process."""
     folder: Path = tmp_path_factory.mktemp("redis")
     with redis_server.running(folder, MergedLog(io.StringIO(), ["redis"])) as server:
         yield server.url

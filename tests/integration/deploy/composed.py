@@ -53,7 +53,7 @@ class Composed:
     def start(self, name: str, argv: list[str], environment: dict[str, str]) -> None:
         """Start a process with nothing in its environment but this and a PATH."""
         scratch = self.folder / name
-        scratch.mkdir()
+        scratch.mkdir(exist_ok=True)
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 argv,
@@ -68,7 +68,7 @@ class Composed:
                 stderr=subprocess.STDOUT,
             )
 
-    def redis(self) -> None:
+    def redis(self, *other: str) -> None:
         """Start Redis as the file says, on a free port and in a folder of the test's."""
         service = SERVICES["redis"]
         put = {config["target"]: config["source"] for config in service["configs"]}
@@ -76,8 +76,8 @@ class Composed:
         assert script in put
         self.ports["redis"] = port.free()
         data = self.folder / "data"
-        data.mkdir()
-        here = ["--port", str(self.ports["redis"]), "--bind", port.HOST]
+        data.mkdir(exist_ok=True)
+        here = ["--port", str(self.ports["redis"]), "--bind", port.HOST, *other]
         environment = {name: resolved(value) for name, value in service["environment"].items()}
         environment["REDIS_DATA"] = str(data)
         self.start(

@@ -87,12 +87,26 @@ def running(fleet: Fleet, folder: Path, *options: str, **environment: str) -> It
         made.process.wait()
 
 
+def listens(fleet: Fleet, flower: Flower) -> str:
+    """Return a job that Flower saw from plan to end; it may have missed the first ones."""
+
+    def seen_whole() -> str | None:
+        job = fleet.submit(team({"only": ("succeed", [])}))
+        fleet.ended(job)
+        known = flower.tasks(job)
+        whole = all(known.get(f"{job}.{task}", {}).get("kwargs") for task in ("plan", "only.1"))
+        return job if whole else None
+
+    return eventually(seen_whole, within=30, every=0.3)
+
+
 @pytest.fixture(scope="module")
 def flower(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flower]:
     """A Flower that everything is shown to."""
     with running(fleet, tmp_path_factory.mktemp("flower")) as made:
         fleet.ready()
         make_app("tests", url=fleet.url).control.enable_events()
+        listens(fleet, made)
         yield made
 
 
@@ -213,9 +227,7 @@ def test_a_restart_keeps_the_tasks_and_may_allow_control(fleet: Fleet, tmp_path:
     db = ("--db", str(tmp_path / "kept" / "tasks"))
     with running(fleet, tmp_path, *db) as first:
         make_app("tests", url=fleet.url).control.enable_events()
-        job = fleet.submit(team({"only": ("succeed", [])}))
-        fleet.ended(job)
-        eventually(lambda: f"{job}.only.1" in first.tasks(job))
+        job = listens(fleet, first)
         assert first.end() == 0
 
     with running(fleet, tmp_path, *db, "--writable") as second:

@@ -58,16 +58,31 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+EARLIER: set[int] = set()
+"""Children that this process had before the test, such as a Redis that other tests share."""
+
+
+@pytest.fixture(autouse=True)
+def _earlier_children() -> None:
+    EARLIER.clear()
+    EARLIER.update(child.pid for child in psutil.Process().children())
+
+
+def _children(*, recursive: bool = False) -> list[psutil.Process]:
+    found = psutil.Process().children(recursive=recursive)
+    return [child for child in found if child.pid not in EARLIER]
+
+
 def _left(temporary: Path) -> tuple[list[str], list[str]]:
-    """Return the children of this process, and the temporary files."""
-    children = [" ".join(c.cmdline()) for c in psutil.Process().children(recursive=True)]
+    """Return the children that the test left, and the temporary files."""
+    children = [" ".join(c.cmdline()) for c in _children(recursive=True)]
     return children, [path.name for path in temporary.iterdir()]
 
 
 def test_nothing_is_left_of_a_one_shot(temporary: Path) -> None:
     with local.one_shot(TEAM, waiting) as url:
         assert probe.fault(url) is None
-        eventually(lambda: len(psutil.Process().children()) == 3)
+        eventually(lambda: len(_children()) == 3)
 
     assert probe.fault(url) is not None
     assert _left(temporary) == ([], [])
@@ -96,7 +111,7 @@ def test_a_child_that_dies_ends_the_wait_with_its_last_lines(temporary: Path) ->
 
 def test_a_dead_redis_ends_the_wait(temporary: Path) -> None:
     def kill_redis_and_wait() -> None:
-        for child in psutil.Process().children():
+        for child in _children():
             if "redis-server" in child.cmdline()[0]:
                 child.kill()
         wait_in_slices()
@@ -115,7 +130,7 @@ def test_children_run_in_the_temporary_folder_and_not_in_the_users(temporary: Pa
         (folder,) = temporary.iterdir()
 
         def settled() -> bool:
-            found = {c.cwd() for c in psutil.Process().children()}
+            found = {c.cwd() for c in _children()}
             return found == {str(folder), str(folder / "redis")}
 
         eventually(settled)
