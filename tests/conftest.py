@@ -29,7 +29,7 @@ hypothesis.settings.load_profile("chargehand")
 
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a real Redis for one module of tests: others count the children of this process."""
+    """The URL of a real Redis for one module: other modules count the children of this process."""
     folder: Path = tmp_path_factory.mktemp("redis")
     with redis_server.running(folder, MergedLog(io.StringIO(), ["redis"])) as server:
         yield server.url
