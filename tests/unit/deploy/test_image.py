@@ -1,6 +1,8 @@
 """deploy/Dockerfile and the locks that it installs from."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -92,3 +94,40 @@ def test_the_image_holds_every_package_of_the_wheel() -> None:
     copied = re.findall(r"^COPY (\w+) \./\1$", DOCKERFILE, re.MULTILINE)
 
     assert sorted(copied) == sorted(packages)
+
+
+def test_no_process_imports_a_package_that_the_image_lacks() -> None:
+    """The tests run with more packages than the image has; here the others cannot be imported."""
+    allowed = {_canonical(name) for name in _pins("requirements-run")} | {"chargehand"}
+    code = f"""
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.metadata import packages_distributions
+
+allowed = {allowed!r}
+missing = {{
+    module
+    for module, owners in packages_distributions().items()
+    if not allowed & {{owner.lower().replace("_", "-").replace(".", "-") for owner in owners}}
+}}
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in missing:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Missing())
+assert "pytest" in missing
+import bandit, chargehand.cli, chargehand.flower, common.endpoint, common.meters, common.otlp
+import common.model, detect_secrets, flower.command, lizard, supervisor.app, supervisor.tasks
+import kombu.transport.redis, workers.app, workers.tasks, workers.tools, workers.engines.claude
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+
+    assert ended.returncode == 0, ended.stderr[-1500:]
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
