@@ -105,8 +105,10 @@ class Settings(BaseSettings):
 
     def thinks(self) -> bool:
         """Tell whether a model is to be asked."""
+        key = self.anthropic_api_key
+        # A variable that is set to nothing is no key.
         return self.engine == "claude" or (
-            self.engine == "auto" and self.anthropic_api_key is not None
+            self.engine == "auto" and key is not None and bool(key.get_secret_value())
         )
 
     def redis(self) -> str:

@@ -60,6 +60,10 @@ class Door:
             max_retries=0,
         )
 
+    def close(self) -> None:
+        """Close the connections that are kept for further calls."""
+        self._client.close()
+
     def ask(self, request: Request, left: Left) -> Reply:
         """Return the model's answer, trying again while that may help and time remains."""
         pause = FIRST_PAUSE
